@@ -1,1 +1,3 @@
 //! holdup
+
+pub mod page;
