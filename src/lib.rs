@@ -1,3 +1,4 @@
 //! holdup
 
+pub mod model;
 pub mod page;

@@ -1,0 +1,328 @@
+//! Cluster: the one picture. Changed only by [`Cluster::apply`]; everything else looks.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::indexes::{Index, Place as At};
+use super::{
+    Batch, Change, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Stored,
+    kinds::Shape,
+};
+
+type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Object>>;
+
+/// Everything that is known of the cluster.
+#[derive(Debug, Default)]
+pub struct Cluster {
+    stores: HashMap<Kind, Objects>,
+    coverage: Coverage,
+    pods_by_owner: Index,
+    pods_by_node: Index,
+    events_by_subject: Index,
+    owned: Index,
+    listing: HashMap<(Kind, Place), Listing>,
+}
+
+/// What a running list has seen so far.
+#[derive(Debug, Default)]
+struct Listing {
+    epoch: u32,
+    seen: HashSet<(Kind, At)>,
+}
+
+/// What a delta changed: the objects whose kept value or coverage changed, and the look-ups that would now answer otherwise.
+#[derive(Debug, Default)]
+pub struct Touched {
+    pub objects: BTreeSet<(Kind, Box<str>, Box<str>)>,
+    pub reads: HashSet<Read>,
+}
+
+impl Touched {
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.reads.is_empty()
+    }
+}
+
+impl Cluster {
+    /// Takes in one step of one feed.
+    pub fn apply(&mut self, delta: Delta) -> Touched {
+        let mut touched = Touched::default();
+        match delta {
+            Delta::Began { kind, place, epoch } => self.begin(kind, place, epoch, &mut touched),
+            Delta::Batch { kind, place, epoch, batch } => self.take(kind, place, epoch, batch, &mut touched),
+            Delta::Synced { kind, place, epoch } => self.complete(kind, place, epoch, &mut touched),
+            Delta::Lost { kind, place, why } => self.cover(kind, place.namespace(), why, &mut touched),
+        }
+        touched
+    }
+
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// One object in its own shape.
+    pub fn get<T: Stored>(&self, namespace: &str, name: &str) -> Seen<&T> {
+        self.find(T::KIND, namespace, name).map_or_else(|| self.missing(T::KIND, namespace), |o| T::of(o).map_or(Seen::Unknown, Seen::Is))
+    }
+
+    /// One object of any followed kind.
+    pub fn object(&self, kind: Kind, namespace: &str, name: &str) -> Seen<&Object> {
+        self.find(kind, namespace, name).map_or_else(|| self.missing(kind, namespace), Seen::Is)
+    }
+
+    /// All objects of a kind, in a namespace or everywhere, by namespace and name.
+    pub fn all<'a, T: Stored + 'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a T> {
+        self.shaped(T::KIND, namespace)
+    }
+
+    /// The same for shapes that several kinds share.
+    pub fn shaped<'a, T: Shape + 'a>(&'a self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a T> {
+        self.objects(kind, namespace).filter_map(T::of)
+    }
+
+    pub fn objects<'a>(&'a self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
+        let store = self.stores.get(&kind);
+        let one = namespace.and_then(|ns| store.and_then(|s| s.get(ns)));
+        let all = store.filter(|_| namespace.is_none()).into_iter().flat_map(BTreeMap::values);
+        one.into_iter().chain(all).flat_map(BTreeMap::values)
+    }
+
+    pub fn count(&self, kind: Kind) -> usize {
+        self.stores.get(&kind).map_or(0, |s| s.values().map(BTreeMap::len).sum())
+    }
+
+    pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'_>> {
+        self.find(Kind::Pod, namespace, name).and_then(as_pod)
+    }
+
+    pub fn pods<'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = Pod<'a>> {
+        self.objects(Kind::Pod, namespace).filter_map(as_pod)
+    }
+
+    /// Pods whose controller has this uid.
+    pub fn pods_of(&self, uid: &str) -> impl Iterator<Item = Pod<'_>> {
+        self.pods_by_owner.get(uid).filter_map(|(ns, name)| self.pod(ns, name))
+    }
+
+    /// Pods bound to this node.
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = Pod<'_>> {
+        self.pods_by_node.get(node).filter_map(|(ns, name)| self.pod(ns, name))
+    }
+
+    /// Objects of a kind whose controller has this uid.
+    pub fn owned<T: Stored>(&self, uid: &str) -> Vec<&T> {
+        let key = owned_key(T::KIND, uid);
+        self.owned.get(&key).filter_map(|(ns, name)| self.find(T::KIND, ns, name)).filter_map(T::of).collect()
+    }
+
+    /// Events about an object, newest first. Node events are found by name: the kubelet writes the node's name as uid.
+    pub fn events(&self, about: &ObjectRef) -> Vec<&Event> {
+        let key = subject_key(&about.kind, &about.namespace, &about.name);
+        let mut events: Vec<&Event> = self.events_by_subject.get(&key).filter_map(|(ns, name)| self.get::<Event>(ns, name).is()).collect();
+        events.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.meta.name.cmp(&b.meta.name)));
+        events
+    }
+
+    /// An object of a kind without a row, by the text of its kind (`Certificate.cert-manager.io`).
+    pub fn other(&self, kind: &str, namespace: &str, name: &str) -> Option<&Other> {
+        self.find(Kind::Other, namespace, &other_name(kind, name)).and_then(Other::of)
+    }
+
+    /// Follows controllers upwards: Pod → ReplicaSet → Deployment, Job → CronJob. A pod without one is its own.
+    pub fn top_controller(&self, kind: Kind, meta: &Meta) -> ObjectRef {
+        let Some(owner) = meta.controller() else { return ObjectRef::new(kind.row().name, &meta.namespace, &meta.name) };
+        self.top_of(owner, &meta.namespace, meta.label("pod-template-hash"), 0)
+    }
+
+    /// The same, beginning at an owner reference.
+    pub fn top_owner(&self, pod: Pod<'_>) -> ObjectRef {
+        pod.owner().map_or_else(|| pod.reference(), |owner| self.top_of(owner, pod.namespace(), pod.label("pod-template-hash"), 0))
+    }
+
+    fn top_of(&self, owner: &super::Owner, namespace: &str, hash: Option<&str>, depth: usize) -> ObjectRef {
+        let kind = Kind::of(&owner.api_version, &owner.kind);
+        let name = super::kinds::qualified(&owner.api_version, &owner.kind);
+        let itself = || ObjectRef::new(name.clone(), namespace, &owner.name);
+        // A Node owns its mirror pods; it does not make them.
+        if depth > 4 || kind == Kind::Node {
+            return itself();
+        }
+        match self.find(kind, namespace, &owner.name).map(|o| o.meta().controller()) {
+            Some(Some(above)) => self.top_of(above, namespace, None, depth + 1),
+            Some(None) => itself(),
+            // ReplicaSets may still be loading: the hash label tells the Deployment's name.
+            None => match (kind, hash.and_then(|h| owner.name.strip_suffix(h)).and_then(|n| n.strip_suffix('-'))) {
+                (Kind::ReplicaSet, Some(deployment)) => ObjectRef::new("Deployment", namespace, deployment),
+                _ => itself(),
+            },
+        }
+    }
+
+    fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Object> {
+        self.stores.get(&kind)?.get(namespace)?.get(name)
+    }
+
+    fn missing<T>(&self, kind: Kind, namespace: &str) -> Seen<T> {
+        if self.coverage.is_synced(kind, namespace) { Seen::Absent } else { Seen::Unknown }
+    }
+
+    fn begin(&mut self, kind: Kind, place: Place, epoch: u32, touched: &mut Touched) {
+        if self.coverage.get(kind, place.namespace().unwrap_or("")).is_none_or(|s| *s != CoverageState::Synced) {
+            self.cover(kind, place.namespace(), CoverageState::Loading, touched);
+        }
+        self.listing.insert((kind, place), Listing { epoch, seen: HashSet::new() });
+    }
+
+    fn take(&mut self, kind: Kind, place: Place, epoch: u32, batch: Batch, touched: &mut Touched) {
+        for change in batch.into_changes() {
+            match change {
+                Change::Upsert(stored, object) => {
+                    let at = address(&object);
+                    if let Some(listing) = self.listing.get_mut(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
+                        listing.seen.insert((stored, at.clone()));
+                    }
+                    self.upsert(stored, at, object, touched);
+                }
+                Change::Delete(id) => self.remove(kind, &(id.namespace, id.name), touched),
+            }
+        }
+    }
+
+    fn complete(&mut self, kind: Kind, place: Place, epoch: u32, touched: &mut Touched) {
+        if let Some(listing) = self.listing.remove(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
+            let namespace = place.namespace();
+            let gone: Vec<At> =
+                self.objects(kind, namespace).map(address).filter(|at| !listing.seen.contains(&(kind, at.clone()))).collect();
+            for at in gone {
+                self.remove(kind, &at, touched);
+            }
+        }
+        self.cover(kind, place.namespace(), CoverageState::Synced, touched);
+    }
+
+    fn cover(&mut self, kind: Kind, namespace: Option<&str>, state: CoverageState, touched: &mut Touched) {
+        if self.coverage.get(kind, namespace.unwrap_or("")) == Some(&state)
+            && (namespace.is_none() || !namespace.is_some_and(str::is_empty))
+        {
+            return;
+        }
+        self.coverage.set(kind, namespace, state);
+        touched.reads.insert(Read::set(kind, None));
+        touched.reads.extend(namespace.map(|ns| Read::set(kind, Some(ns))));
+        touched.reads.insert(Read::coverage(kind));
+    }
+
+    fn upsert(&mut self, kind: Kind, at: At, object: Object, touched: &mut Touched) {
+        let before = self.stores.entry(kind).or_default().entry(at.0.clone()).or_default().insert(at.1.clone(), object);
+        let after = self.find(kind, &at.0, &at.1).cloned();
+        if before.as_ref().zip(after.as_ref()).is_some_and(|(a, b)| same_but_for_heartbeats(a, b)) {
+            return;
+        }
+        for object in [&before, &after].into_iter().flatten() {
+            touch(kind, &at, object, touched);
+        }
+        if let Some(object) = &before {
+            self.unindex(kind, &at, object);
+        }
+        if let Some(object) = &after {
+            self.index(kind, &at, object);
+        }
+    }
+
+    fn remove(&mut self, kind: Kind, at: &At, touched: &mut Touched) {
+        let Some(names) = self.stores.get_mut(&kind).and_then(|s| s.get_mut(&at.0)) else { return };
+        if let Some(object) = names.remove(&at.1) {
+            touch(kind, at, &object, touched);
+            self.unindex(kind, at, &object);
+        }
+    }
+
+    fn index(&mut self, kind: Kind, at: &At, object: &Object) {
+        for (index, key) in self.keys(kind, object) {
+            index.add(&key, at);
+        }
+    }
+
+    fn unindex(&mut self, kind: Kind, at: &At, object: &Object) {
+        for (index, key) in self.keys(kind, object) {
+            index.remove(&key, at);
+        }
+    }
+
+    fn keys<'a>(&'a mut self, kind: Kind, object: &Object) -> Vec<(&'a mut Index, String)> {
+        let owner = object.meta().controller().map(|o| o.uid.to_string()).unwrap_or_default();
+        match object {
+            Object::Pod(pod) => vec![(&mut self.pods_by_owner, owner), (&mut self.pods_by_node, pod.spec.node_name.to_string())],
+            Object::Event(e) => vec![(
+                &mut self.events_by_subject,
+                subject_key(&super::kinds::qualified(&e.about.api_version, &e.about.kind), &e.about.namespace, &e.about.name),
+            )],
+            _ => vec![(&mut self.owned, if owner.is_empty() { owner } else { owned_key(kind, &owner) })],
+        }
+    }
+}
+
+fn as_pod(object: &Object) -> Option<Pod<'_>> {
+    if let Object::Pod(pod) = object { Some(Pod::new(pod)) } else { None }
+}
+
+fn address(object: &Object) -> At {
+    let meta = object.meta();
+    match object {
+        Object::Other(o) => (meta.namespace.clone(), other_name(&o.kind_name(), &meta.name).into()),
+        _ => (meta.namespace.clone(), meta.name.clone()),
+    }
+}
+
+/// Kinds without a row share a store: the kind is part of the name there.
+fn other_name(kind: &str, name: &str) -> String {
+    if Kind::named(kind) == Kind::Other { format!("{kind}/{name}") } else { name.to_owned() }
+}
+
+fn owned_key(kind: Kind, uid: &str) -> String {
+    format!("{}/{uid}", kind.row().name)
+}
+
+fn subject_key(kind: &str, namespace: &str, name: &str) -> String {
+    format!("{kind}/{namespace}/{name}")
+}
+
+/// A node that only says it is still alive, and a version that only counts up, change nothing that a judge reads.
+fn same_but_for_heartbeats(a: &Object, b: &Object) -> bool {
+    let calm = |o: &Object| {
+        let mut o = o.clone();
+        match &mut o {
+            Object::Node(n) => {
+                n.meta.version = "".into();
+                for c in &mut n.status.conditions {
+                    c.last_heartbeat_time = None;
+                }
+            }
+            Object::Pod(p) => p.meta.version = "".into(),
+            _ => {}
+        }
+        o
+    };
+    calm(a) == calm(b)
+}
+
+fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
+    touched.objects.insert((kind, at.0.clone(), at.1.clone()));
+    touched.reads.insert(Read::object(kind, &at.0, &at.1));
+    touched.reads.insert(Read::set(kind, None));
+    touched.reads.insert(Read::set(kind, Some(&at.0)));
+    let owner = object.meta().controller().map(|o| &*o.uid);
+    match object {
+        Object::Pod(pod) => {
+            touched.reads.extend(owner.map(Read::pods_of));
+            touched.reads.insert(Read::pods_on(&pod.spec.node_name));
+        }
+        Object::Event(e) => {
+            touched.reads.insert(Read::events_of(
+                &super::kinds::qualified(&e.about.api_version, &e.about.kind),
+                &e.about.namespace,
+                &e.about.name,
+            ));
+        }
+        _ => touched.reads.extend(owner.map(|uid| Read::owned(kind, uid))),
+    }
+}

@@ -1,0 +1,33 @@
+//! Delta: what feeds send to the one who owns the cluster.
+
+use super::{Batch, CoverageState, Kind};
+
+/// Where a list was made.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    All,
+    Namespace(Box<str>),
+}
+
+/// One step of one feed. `epoch` tells the lists of one feed apart: what the newest has not seen is removed when it is complete.
+#[derive(Debug)]
+pub enum Delta {
+    /// A list starts; nothing is removed yet.
+    Began { kind: Kind, place: Place, epoch: u32 },
+    /// Changes in order, up to a page.
+    Batch { kind: Kind, place: Place, epoch: u32, batch: Batch },
+    /// The list is complete: what this epoch has not seen goes, in one step.
+    Synced { kind: Kind, place: Place, epoch: u32 },
+    /// The feed cannot say any more: denied, absent, stale.
+    Lost { kind: Kind, place: Place, why: CoverageState },
+}
+
+impl Place {
+    /// The namespace, if it is one.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::All => None,
+            Self::Namespace(ns) => Some(ns),
+        }
+    }
+}
