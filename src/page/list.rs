@@ -103,10 +103,7 @@ impl List {
 
     /// The place in the whole list of a row of the window.
     pub fn index(&self, id: &str) -> Option<usize> {
-        self.rows
-            .iter()
-            .position(|row| row.id == id)
-            .map(|at| self.first + at)
+        self.rows.iter().position(|row| row.id == id).map(|at| self.first + at)
     }
 
     pub fn has_titles(&self) -> bool {
@@ -116,18 +113,11 @@ impl List {
 
 impl Row {
     pub fn new(id: impl Into<Str>, cells: Vec<Line>) -> Self {
-        Self {
-            id: id.into(),
-            cells,
-            ..Self::default()
-        }
+        Self { id: id.into(), cells, ..Self::default() }
     }
 
     pub fn opens(self, opens: Opens) -> Self {
-        Self {
-            opens: Some(opens),
-            ..self
-        }
+        Self { opens: Some(opens), ..self }
     }
 
     pub fn below(self, below: Vec<Line>) -> Self {
@@ -137,18 +127,11 @@ impl Row {
 
 impl Column {
     pub fn new(title: impl Into<Str>, width: Width) -> Self {
-        Self {
-            title: title.into(),
-            width,
-            ..Self::default()
-        }
+        Self { title: title.into(), width, ..Self::default() }
     }
 
     pub fn right(self) -> Self {
-        Self {
-            align: Align::Right,
-            ..self
-        }
+        Self { align: Align::Right, ..self }
     }
 
     /// May leave when there is no room; the highest number leaves first.

@@ -178,9 +178,7 @@ impl Page {
 
     /// The pane that keys move in: the overlay's, if there is one.
     pub fn focused(&self) -> Option<&Pane> {
-        self.panes()
-            .into_iter()
-            .rfind(|pane| pane.focus == Focus::Here)
+        self.panes().into_iter().rfind(|pane| pane.focus == Focus::Here)
     }
 
     /// The row under the cursor; none if it is gone.
@@ -234,10 +232,7 @@ impl Part {
 
 impl Hint {
     pub fn new(key: impl Into<Str>, does: impl Into<Str>) -> Self {
-        Self {
-            key: key.into(),
-            does: does.into(),
-        }
+        Self { key: key.into(), does: does.into() }
     }
 }
 

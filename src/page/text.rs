@@ -80,11 +80,7 @@ pub enum Wrap {
 
 impl Span {
     pub fn new(role: Role, text: impl Into<Str>) -> Self {
-        Self {
-            text: text.into(),
-            role,
-            ..Self::default()
-        }
+        Self { text: text.into(), role, ..Self::default() }
     }
 
     pub fn cut(self, cut: Cut) -> Self {
@@ -92,17 +88,11 @@ impl Span {
     }
 
     pub fn strong(self) -> Self {
-        Self {
-            strong: true,
-            ..self
-        }
+        Self { strong: true, ..self }
     }
 
     pub fn found(self) -> Self {
-        Self {
-            found: true,
-            ..self
-        }
+        Self { found: true, ..self }
     }
 }
 
@@ -166,10 +156,7 @@ impl Line {
 
     /// How many characters it has; for names and our own words also how many cells it takes.
     pub fn chars(&self) -> u16 {
-        self.spans
-            .iter()
-            .map(|span| chars(&span.text))
-            .fold(0, u16::saturating_add)
+        self.spans.iter().map(|span| chars(&span.text)).fold(0, u16::saturating_add)
     }
 }
 
@@ -187,11 +174,6 @@ impl<T: Into<Str>> From<T> for Line {
 impl Text {
     /// A whole text that is wrapped and not longer than its pane can be scrolled.
     pub fn whole(lines: Vec<Line>) -> Self {
-        Self {
-            first: 0,
-            len: lines.len(),
-            lines,
-            wrap: Wrap::Words,
-        }
+        Self { first: 0, len: lines.len(), lines, wrap: Wrap::Words }
     }
 }
