@@ -1,0 +1,40 @@
+//! What must hold after everything else: holdup has only read, and the run has cleaned up after itself.
+
+use crate::plane::Plane;
+use crate::wait::{eventually, seconds};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The policy lets the log hold requests of holdup's users only.
+pub fn only_reads(plane: &Plane) {
+    let log = plane.audit_log();
+    let mut verbs = BTreeMap::<String, (usize, String)>::new();
+    for line in log.lines() {
+        let entry: Value = serde_json::from_str(line).expect("a line of the audit log is JSON");
+        let verb = entry["verb"].as_str().unwrap_or("none").to_owned();
+        verbs.entry(verb).or_insert_with(|| (0, entry["requestURI"].to_string())).0 += 1;
+    }
+    assert!(verbs.contains_key("list") && verbs.contains_key("watch"), "the audit log misses holdup's requests: {verbs:?}");
+    let others: Vec<_> = verbs.iter().filter(|(verb, _)| !["get", "list", "watch"].contains(&verb.as_str())).collect();
+    assert!(others.is_empty(), "holdup sent more than reads: {others:?}");
+}
+
+/// Nothing in the temporary folder and no process that names it.
+pub fn nothing_is_left(folder: &Path) {
+    eventually(seconds(10), "folder and processes are gone", || {
+        if folder.exists() {
+            return Err(format!("{} is there", folder.display()));
+        }
+        let left = processes_that_name(folder);
+        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
+    });
+}
+
+fn processes_that_name(folder: &Path) -> Vec<String> {
+    let needle = folder.display().to_string();
+    let commands = fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| fs::read(entry.ok()?.path().join("cmdline")).ok());
+    let commands = commands.map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "));
+    commands.filter(|command| command.contains(&needle)).collect()
+}

@@ -1,0 +1,128 @@
+//! The cases of this target and how they are run: side by side, then one by one, each with its time.
+
+use crate::plane::Plane;
+use crate::scenario::Scenario;
+use crate::troubles::SCENARIOS;
+use crate::{audit, say, troubles};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+pub struct Case {
+    pub name: String,
+    run: Run,
+}
+
+/// A trouble can stand beside others; what is `Alone` needs the plane for itself.
+enum Run {
+    Trouble(&'static Scenario),
+    Alone(fn(&Plane)),
+}
+
+/// Most of a case is waiting for controllers, so there may be more of them at a time than cores.
+const SIDE_BY_SIDE: usize = 6;
+
+/// In the order in which they are run.
+pub fn all() -> Vec<Case> {
+    let troubles = SCENARIOS.iter().map(|scenario| Case { name: format!("trouble: {}", scenario.namespace), run: Run::Trouble(scenario) });
+    troubles.chain(ALONE.iter().map(|(name, run)| Case { name: (*name).to_owned(), run: Run::Alone(*run) })).collect()
+}
+
+const ALONE: &[(&str, fn(&Plane))] = &[
+    ("one report of the whole cluster names every trouble", troubles::one_report_names_all),
+    ("the audit log holds only get, list and watch", audit::only_reads),
+];
+
+impl Case {
+    pub fn is_wanted(&self, words: &[&str]) -> bool {
+        words.is_empty() || words.iter().any(|word| self.name.contains(word))
+    }
+
+    fn go(&self, plane: &Plane) {
+        match self.run {
+            Run::Trouble(scenario) => {
+                scenario.stand(plane);
+                scenario.is_named_right(plane);
+            }
+            Run::Alone(run) => run(plane),
+        }
+    }
+
+    const fn trouble(&self) -> Option<&'static Scenario> {
+        match self.run {
+            Run::Trouble(scenario) => Some(scenario),
+            Run::Alone(_) => None,
+        }
+    }
+}
+
+/// What became of each case: its name, and the reason where it failed.
+pub struct Outcomes(Vec<(String, Option<String>)>);
+
+impl Outcomes {
+    pub fn of(plane: &Plane, cases: Vec<Case>) -> Self {
+        let (shared, alone): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.trouble().is_some());
+        let mut outcomes = Self(side_by_side(&shared, |case| case.go(plane)));
+        for case in alone {
+            outcomes.add(&case.name, || case.go(plane));
+        }
+        outcomes
+    }
+
+    /// Only makes the troubles and waits until they stand.
+    pub fn of_making(plane: &Plane, cases: Vec<Case>) -> Self {
+        let troubles: Vec<Case> = cases.into_iter().filter(|case| case.trouble().is_some()).collect();
+        Self(side_by_side(&troubles, |case| {
+            if let Some(scenario) = case.trouble() {
+                scenario.stand(plane);
+            }
+        }))
+    }
+
+    pub fn add(&mut self, name: &str, run: impl FnOnce()) {
+        self.0.push(outcome(name, run));
+    }
+
+    pub fn summary(&self) -> ExitCode {
+        let failed: Vec<_> = self.0.iter().filter_map(|(name, why)| Some((name, why.as_ref()?))).collect();
+        for (name, why) in &failed {
+            say(&format!("\n---- {name} ----\n{why}"));
+        }
+        say(&format!("\ntest result: {} passed; {} failed", self.0.len() - failed.len(), failed.len()));
+        if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn side_by_side(cases: &[Case], go: impl Fn(&Case) + Sync) -> Vec<(String, Option<String>)> {
+    // The message comes back as the panic's value, and is printed once, in the summary.
+    std::panic::set_hook(Box::new(|_| {}));
+    let waiting = Mutex::new(cases.iter());
+    let outcomes = Mutex::new(Vec::new());
+    let next = || waiting.lock().expect("no panic while held").next();
+    thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    let outcome = outcome(&case.name, || go(case));
+                    outcomes.lock().expect("no panic while held").push(outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("no panic while held")
+}
+
+fn outcome(name: &str, run: impl FnOnce()) -> (String, Option<String>) {
+    let start = Instant::now();
+    let why = catch_unwind(AssertUnwindSafe(run)).err().map(|panic| message(panic.as_ref()));
+    let word = if why.is_none() { "ok" } else { "FAILED" };
+    say(&format!("test {name} ... {word} ({:.1} s)", start.elapsed().as_secs_f64()));
+    (name.to_owned(), why)
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_else(|| "a panic without a text".into())
+}
