@@ -1,0 +1,90 @@
+//! How a tag is written and recognised.
+
+use ring::hmac;
+
+use super::Redactor;
+
+/// Hexadecimal digits in a tag: 60 bits of the HMAC.
+const DIGITS: usize = 15;
+const OPEN: &str = "‹redacted:";
+const CLOSE: &str = "›";
+/// In `data` of a Secret a value must be base64. This spelling is: 24 characters of its alphabet, so that `kubectl
+/// describe` and every typed client still read the object.
+const OPEN_BASE64: &str = "redacted/";
+
+/// `‹redacted:0123456789abcde›`.
+pub(super) fn in_text(redactor: &Redactor, value: &str) -> String {
+    format!("{OPEN}{}{CLOSE}", digest(redactor, value.as_bytes()))
+}
+
+/// `redacted/0123456789abcde`, the same digits as [`in_text`] gives for the decoded value.
+pub(super) fn in_base64(redactor: &Redactor, encoded: &str) -> String {
+    let digest = match decode_base64(encoded) {
+        Some(value) => digest(redactor, &value),
+        None => digest(redactor, encoded.as_bytes()),
+    };
+    format!("{OPEN_BASE64}{digest}")
+}
+
+/// How many bytes of this text are a tag that starts it.
+pub(super) fn starts(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix(OPEN)?;
+    let digits = rest.get(..DIGITS)?;
+    let closed = rest.get(DIGITS..)?.starts_with(CLOSE);
+    (closed && is_digest(digits)).then_some(OPEN.len() + DIGITS + CLOSE.len())
+}
+
+/// Whether this text is a tag and nothing else.
+pub(super) fn is(text: &str) -> bool {
+    starts(text) == Some(text.len())
+}
+
+/// Whether this text is a tag as it stands in `data` of a Secret.
+pub(super) fn is_base64(text: &str) -> bool {
+    text.strip_prefix(OPEN_BASE64).is_some_and(|digits| digits.len() == DIGITS && is_digest(digits))
+}
+
+fn is_digest(digits: &str) -> bool {
+    digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn digest(redactor: &Redactor, value: &[u8]) -> String {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mac = hmac::sign(&redactor.key, value);
+    mac.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]).take(DIGITS).map(|nibble| char::from(HEX[usize::from(nibble)])).collect()
+}
+
+/// Standard base64 with padding, as the API server writes it; line breaks are skipped, as Go does.
+pub(super) fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let (mut out, mut bits, mut count, mut padding) = (Vec::new(), 0_u32, 0_u32, 0);
+    for byte in text.bytes().filter(|b| !matches!(b, b'\n' | b'\r')) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => {
+                padding += 1;
+                continue;
+            }
+            _ => return None,
+        };
+        if padding > 0 {
+            return None;
+        }
+        bits = bits << 6 | u32::from(six);
+        count += 1;
+        if count.is_multiple_of(4) {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            bits = 0;
+        }
+    }
+    match (count % 4, padding) {
+        (0, 0) => {}
+        (2, 2) => out.push((bits >> 4).to_be_bytes()[3]),
+        (3, 1) => out.extend_from_slice(&(bits >> 2).to_be_bytes()[2..]),
+        _ => return None,
+    }
+    Some(out)
+}
