@@ -3,3 +3,4 @@
 pub mod model;
 pub mod page;
 pub mod redact;
+pub mod ui;

@@ -42,6 +42,7 @@ pub struct Part {
 }
 
 /// How the panes share the body: above one another, or side by side with a line between them.
+#[expect(clippy::large_enum_variant, reason = "a page has a handful of them, made once a frame")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     Pane(Pane),

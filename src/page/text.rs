@@ -78,6 +78,12 @@ pub enum Wrap {
     Sideways(usize),
 }
 
+impl<T: Into<Str>> From<T> for Span {
+    fn from(text: T) -> Self {
+        Self::new(Role::Plain, text)
+    }
+}
+
 impl Span {
     pub fn new(role: Role, text: impl Into<Str>) -> Self {
         Self { text: text.into(), role, ..Self::default() }
