@@ -3,22 +3,32 @@
 use crate::plane::Plane;
 use crate::wait::{eventually, seconds};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 /// The policy lets the log hold requests of holdup's users only.
 pub fn only_reads(plane: &Plane) {
-    let log = plane.audit_log();
     let mut verbs = BTreeMap::<String, (usize, String)>::new();
-    for line in log.lines() {
-        let entry: Value = serde_json::from_str(line).expect("a line of the audit log is JSON");
+    for entry in entries(plane) {
         let verb = entry["verb"].as_str().unwrap_or("none").to_owned();
         verbs.entry(verb).or_insert_with(|| (0, entry["requestURI"].to_string())).0 += 1;
     }
     assert!(verbs.contains_key("list") && verbs.contains_key("watch"), "the audit log misses holdup's requests: {verbs:?}");
     let others: Vec<_> = verbs.iter().filter(|(verb, _)| !["get", "list", "watch"].contains(&verb.as_str())).collect();
     assert!(others.is_empty(), "holdup sent more than reads: {others:?}");
+}
+
+/// What holdup has asked for, each request once, in the order in which the server began to answer.
+pub fn requests(plane: &Plane) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let first = entries(plane).into_iter().filter(|entry| seen.insert(entry["auditID"].to_string()));
+    first.map(|entry| entry["requestURI"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// A line that was being written when the server was killed is not counted.
+fn entries(plane: &Plane) -> Vec<Value> {
+    plane.audit_log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Nothing in the temporary folder and no process that names it.

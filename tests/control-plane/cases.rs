@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use crate::scenario::Scenario;
 use crate::troubles::SCENARIOS;
-use crate::{audit, say, troubles};
+use crate::{audit, plugins, restart, rights, say, troubles};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -15,9 +15,10 @@ pub struct Case {
     run: Run,
 }
 
-/// A trouble can stand beside others; what is `Alone` needs the plane for itself.
+/// A trouble, and what is `Shared`, can run beside others; what is `Alone` needs the plane for itself.
 enum Run {
     Trouble(&'static Scenario),
+    Shared(fn(&Plane)),
     Alone(fn(&Plane)),
 }
 
@@ -26,12 +27,26 @@ const SIDE_BY_SIDE: usize = 6;
 
 /// In the order in which they are run.
 pub fn all() -> Vec<Case> {
-    let troubles = SCENARIOS.iter().map(|scenario| Case { name: format!("trouble: {}", scenario.namespace), run: Run::Trouble(scenario) });
-    troubles.chain(ALONE.iter().map(|(name, run)| Case { name: (*name).to_owned(), run: Run::Alone(*run) })).collect()
+    let trouble = |scenario: &'static Scenario| Case { name: format!("trouble: {}", scenario.namespace), run: Run::Trouble(scenario) };
+    let mut cases: Vec<Case> = SCENARIOS.iter().map(trouble).collect();
+    cases.extend(SHARED.iter().map(|(name, run)| Case { name: (*name).to_owned(), run: Run::Shared(*run) }));
+    cases.extend(ALONE.iter().map(|(name, run)| Case { name: (*name).to_owned(), run: Run::Alone(*run) }));
+    cases
 }
 
-const ALONE: &[(&str, fn(&Plane))] = &[
+type Named = (&'static str, fn(&Plane));
+
+const SHARED: &[Named] = &[
+    ("rights to one namespace are enough for its troubles", rights::one_namespace),
+    ("an exec plugin that is slow and chatty is asked once", plugins::slow_and_chatty),
+    ("an exec plugin that fails is quoted", plugins::failing),
+    ("an exec plugin that hangs ends with the time-out", plugins::hanging),
+    ("the dashboard names the exec plugin it waits for", plugins::named_while_it_runs),
+];
+
+const ALONE: &[Named] = &[
     ("one report of the whole cluster names every trouble", troubles::one_report_names_all),
+    ("a dashboard outlives the API server and ends with the picture of a fresh one", restart::dashboard_recovers),
     ("the audit log holds only get, list and watch", audit::only_reads),
 ];
 
@@ -46,14 +61,18 @@ impl Case {
                 scenario.stand(plane);
                 scenario.is_named_right(plane);
             }
-            Run::Alone(run) => run(plane),
+            Run::Shared(run) | Run::Alone(run) => run(plane),
         }
+    }
+
+    const fn is_alone(&self) -> bool {
+        matches!(self.run, Run::Alone(_))
     }
 
     const fn trouble(&self) -> Option<&'static Scenario> {
         match self.run {
             Run::Trouble(scenario) => Some(scenario),
-            Run::Alone(_) => None,
+            Run::Shared(_) | Run::Alone(_) => None,
         }
     }
 }
@@ -63,7 +82,7 @@ pub struct Outcomes(Vec<(String, Option<String>)>);
 
 impl Outcomes {
     pub fn of(plane: &Plane, cases: Vec<Case>) -> Self {
-        let (shared, alone): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(|case| case.trouble().is_some());
+        let (alone, shared): (Vec<Case>, Vec<Case>) = cases.into_iter().partition(Case::is_alone);
         let mut outcomes = Self(side_by_side(&shared, |case| case.go(plane)));
         for case in alone {
             outcomes.add(&case.name, || case.go(plane));

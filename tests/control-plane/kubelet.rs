@@ -31,7 +31,7 @@ struct Round {
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Kubelet {
-    pub fn start(api: Arc<Api>, port: u16, identity: Identity) -> Self {
+    pub fn start(api: Arc<Api>, port: u16, identity: &Identity) -> Self {
         let lost = Arc::new(Mutex::new(BTreeSet::new()));
         let (stop, stopped) = mpsc::channel();
         let mut round = Round { api: Arc::clone(&api), lost: Arc::clone(&lost), written: BTreeSet::new() };
@@ -40,7 +40,7 @@ impl Kubelet {
                 round.go();
             }
         });
-        let endpoint = logs::Endpoint::open(port, &identity);
+        let endpoint = logs::Endpoint::open(port, identity);
         Self { stop: Some(stop), thread: Some(thread), lost, port, api, _logs: endpoint }
     }
 

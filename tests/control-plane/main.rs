@@ -14,9 +14,13 @@ mod kubelet;
 mod logs;
 mod pki;
 mod plane;
+mod plugins;
 mod pod_status;
 mod programs;
+mod restart;
+mod rights;
 mod scenario;
+mod terminal;
 mod troubles;
 mod wait;
 

@@ -60,7 +60,7 @@ impl Plane {
         let api = Arc::new(Api::connect(&kubeconfig));
         await_server(&api, &server);
         let others = vec![etcd, start_manager(&programs, folder.path(), &pki, &ports), start_scheduler(&programs, folder.path(), &ports)];
-        let kubelet = Kubelet::start(Arc::clone(&api), ports.kubelet, pki.issue("kubelet", None));
+        let kubelet = Kubelet::start(Arc::clone(&api), ports.kubelet, &pki.issue("kubelet", None));
         let plane = Self { kubelet, api, programs, pki, ports, server: Mutex::new(Some(server)), _others: others, folder };
         plane.await_default_account();
         plane
@@ -79,11 +79,11 @@ impl Plane {
     fn kubectl_reads(&self, arguments: &[&str], input: &str) -> Result<String, String> {
         let mut child = self.kubectl_command(arguments).stdin(Stdio::piped()).spawn().expect("kubectl starts");
         let mut pipe = child.stdin.take().expect("a pipe was asked for");
-        pipe.write_all(input.as_bytes()).map_err(|e| e.to_string())?;
+        let fed = pipe.write_all(input.as_bytes());
         drop(pipe);
         let output = child.wait_with_output().expect("kubectl ends");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+        if output.status.success() && fed.is_ok() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 
     /// kubectl as the administrator, with its caches inside the folder of this plane.
@@ -276,5 +276,5 @@ fn start_scheduler(programs: &Programs, folder: &Path, ports: &Ports) -> Child {
 
 /// Both keep a lease in kube-system, and give up only long after the API server has been restarted under them.
 fn leader_election() -> [String; 3] {
-    ["--leader-elect=true", "--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=50s"].map(str::to_owned)
+    ["--leader-elect=true", "--leader-elect-lease-duration=240s", "--leader-elect-renew-deadline=200s"].map(str::to_owned)
 }

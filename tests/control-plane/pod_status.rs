@@ -37,14 +37,14 @@ pub fn written(pod: &Value, state: &str) -> Option<Written> {
 
 fn running(pod: &Value, since: &str) -> Written {
     let containers = containers(pod, &json!({"running": {"startedAt": now()}}), &json!({"ready": true, "started": true}));
-    Written { status: status(pod, "Running", &conditions("True", None, since), containers), events: vec![] }
+    Written { status: status(pod, "Running", &conditions("True", None, since), &containers), events: vec![] }
 }
 
 fn ended(pod: &Value, phase: &str, reason: &str, code: i32) -> Written {
     let why = if code == 0 { "Completed" } else { "Error" };
     let end = json!({"terminated": {"exitCode": code, "reason": why, "startedAt": now(), "finishedAt": now()}});
     let containers = containers(pod, &end, &json!({"ready": false, "started": false}));
-    Written { status: status(pod, phase, &conditions("False", Some(reason), &now()), containers), events: vec![] }
+    Written { status: status(pod, phase, &conditions("False", Some(reason), &now()), &containers), events: vec![] }
 }
 
 fn restarting(pod: &Value, code: i32, reason: &str) -> Written {
@@ -55,7 +55,7 @@ fn restarting(pod: &Value, code: i32, reason: &str) -> Written {
     let last = json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": after(-4), "finishedAt": after(-2)}});
     let containers = containers(pod, &waiting, &json!({"ready": false, "started": false, "restartCount": 5, "lastState": last}));
     Written {
-        status: status(pod, "Running", &conditions("False", Some("ContainersNotReady"), &now()), containers),
+        status: status(pod, "Running", &conditions("False", Some("ContainersNotReady"), &now()), &containers),
         events: vec![event(pod, "Warning", "BackOff", &format!("Back-off restarting failed container {place}"), 12)],
     }
 }
@@ -69,7 +69,7 @@ fn image_missing(pod: &Value) -> Written {
         "message": format!("Back-off pulling image \"{image}\": ErrImagePull: {error}")}});
     let containers = containers(pod, &waiting, &json!({"ready": false, "started": false}));
     Written {
-        status: status(pod, "Pending", &conditions("False", Some("ContainersNotReady"), &now()), containers),
+        status: status(pod, "Pending", &conditions("False", Some("ContainersNotReady"), &now()), &containers),
         events: vec![
             event(pod, "Warning", "Failed", &format!("Failed to pull image \"{image}\": {error}"), 4),
             event(pod, "Normal", "BackOff", &format!("Back-off pulling image \"{image}\""), 7),
@@ -81,7 +81,7 @@ fn not_ready(pod: &Value) -> Written {
     let containers = containers(pod, &json!({"running": {"startedAt": now()}}), &json!({"ready": false, "started": true}));
     let probe = "Readiness probe failed: HTTP probe failed with statuscode: 503";
     Written {
-        status: status(pod, "Running", &conditions("False", Some("ContainersNotReady"), &now()), containers),
+        status: status(pod, "Running", &conditions("False", Some("ContainersNotReady"), &now()), &containers),
         events: vec![event(pod, "Warning", "Unhealthy", probe, 9)],
     }
 }
@@ -92,14 +92,14 @@ fn init_waiting(pod: &Value) -> Written {
     let mut conditions = conditions("False", Some("ContainersNotReady"), &now());
     conditions[1]["status"] = json!("False");
     conditions[1]["reason"] = json!("ContainersNotInitialized");
-    let mut status = status(pod, "Pending", &conditions, containers);
+    let mut status = status(pod, "Pending", &conditions, &containers);
     let init = &pod["spec"]["initContainers"][0];
     status["initContainerStatuses"] = json!([{"name": init["name"], "image": init["image"], "imageID": "", "ready": false,
         "started": true, "restartCount": 0, "state": {"running": {"startedAt": now()}}, "lastState": {}}]);
     Written { status, events: vec![] }
 }
 
-fn status(pod: &Value, phase: &str, conditions: &Value, containers: Value) -> Value {
+fn status(pod: &Value, phase: &str, conditions: &Value, containers: &Value) -> Value {
     let address = address(pod);
     json!({"phase": phase, "startTime": now(), "hostIP": "127.0.0.1", "podIP": address, "podIPs": [{"ip": address}],
         "qosClass": pod["status"]["qosClass"], "conditions": conditions, "containerStatuses": containers})
