@@ -28,7 +28,7 @@ pub fn dashboard_recovers(plane: &Plane) {
     fresh.wait_for(seconds(60), "● live");
     eventually(seconds(90), "both dashboards show the same", || {
         let (old, new) = (picture(&running.screen()), picture(&fresh.screen()));
-        if old == new && old.contains("quota") { Ok(()) } else { Err(format!("running:\n{old}\nfresh:\n{new}")) }
+        if old == new && old.contains("back") { Ok(()) } else { Err(format!("running:\n{old}\nfresh:\n{new}")) }
     });
     relisted_after_expiry(plane, requests);
 

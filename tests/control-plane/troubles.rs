@@ -64,6 +64,8 @@ pub const SCENARIOS: &[Scenario] = &[
         namespace: "quota",
         steps: &[
             Apply(include_str!("scenarios/quota.yaml")),
+            Shows { path: "/api/v1/namespaces/quota/resourcequotas/pods", text: "\"used\":{\"pods\":\"0\"}" },
+            Apply(include_str!("scenarios/quota-workload.yaml")),
             Shows { path: "/apis/apps/v1/namespaces/quota/deployments/web", text: "exceeded quota: pods" },
         ],
         expected: Some(Expected {
