@@ -50,6 +50,15 @@ impl<W: Write> Painter<W> {
         Self { out, theme, screen: None, next: Buffer::empty(Rect::ZERO), bytes: Vec::new() }
     }
 
+    /// The same terminal with another theme.
+    pub fn themed(self, theme: Theme) -> Self {
+        Self { theme, screen: None, ..self }
+    }
+
+    pub fn theme(&self) -> Theme {
+        self.theme
+    }
+
     /// Something else has written to the terminal: the next frame is sent whole.
     pub fn forget(&mut self) {
         self.screen = None;

@@ -41,6 +41,32 @@ pub enum Glyphs {
 }
 
 impl Theme {
+    /// What the environment says about the terminal; a dark ground unless it says otherwise.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let term = set("TERM").unwrap_or_default();
+        let colours = match set("COLORTERM").as_deref() {
+            _ if set("NO_COLOR").is_some() || term == "dumb" => Colours::None,
+            Some("truecolor" | "24bit") => Colours::True,
+            _ if TRUE.iter().any(|name| term.contains(name)) => Colours::True,
+            _ if term.contains("256color") => Colours::Palette,
+            _ => Colours::Sixteen,
+        };
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_lowercase();
+        let charset = locale.split_once('.').map(|(_, charset)| charset.replace('-', ""));
+        let few = ["dumb", "linux"].contains(&&*term) || term.starts_with("vt");
+        let glyphs = if few || charset.is_some_and(|charset| !charset.starts_with("utf8")) { Glyphs::Ascii } else { Glyphs::Unicode };
+        // Some terminals leave their colours, foreground;background, by number: 7 and 15 are white.
+        let light = set("COLORFGBG").is_some_and(|value| matches!(value.rsplit(';').next(), Some("7" | "15")));
+        Self { colours, glyphs, ground: if light { Ground::Light } else { Ground::Dark } }
+    }
+
+    /// The same on a background of that colour (red, green, blue).
+    pub fn on(self, [red, green, blue]: [u8; 3]) -> Self {
+        let bright = u32::from(red) * 299 + u32::from(green) * 587 + u32::from(blue) * 114;
+        Self { ground: if bright > 128_000 { Ground::Light } else { Ground::Dark }, ..self }
+    }
+
     pub(super) fn style(&self, role: Role) -> Style {
         let style = match self.colour(role) {
             Some(colour) => Style::new().fg(colour),
@@ -84,6 +110,9 @@ impl Theme {
         }
     }
 }
+
+/// Terminals with all colours that do not say so in COLORTERM, at least not through ssh.
+const TRUE: [&str; 6] = ["direct", "kitty", "alacritty", "foot", "wezterm", "ghostty"];
 
 /// One colour as sixteen, 256 and all colours have it.
 type Shade = (Option<Color>, u8, [u8; 3]);
@@ -134,5 +163,33 @@ fn ascii(cluster: &str) -> &'static str {
         "“" | "”" => "\"",
         "‘" | "’" => "'",
         _ => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detected(set: &[(&str, &str)]) -> Theme {
+        Theme::detect(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_environment_says_what_a_terminal_can_show() {
+        assert_eq!(detected(&[("TERM", "xterm-256color")]).colours, Colours::Palette);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]).colours, Colours::True);
+        assert_eq!(detected(&[("TERM", "xterm-kitty")]).colours, Colours::True);
+        assert_eq!(detected(&[("TERM", "xterm")]), Theme::default());
+        assert_eq!(detected(&[("COLORTERM", "truecolor"), ("NO_COLOR", "1")]).colours, Colours::None);
+        assert_eq!(detected(&[("COLORTERM", "truecolor"), ("NO_COLOR", "")]).colours, Colours::True);
+        assert_eq!(detected(&[("LANG", "de_DE.ISO-8859-1")]).glyphs, Glyphs::Ascii);
+        assert_eq!(detected(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "")]).glyphs, Glyphs::Unicode);
+        assert_eq!(detected(&[("COLORFGBG", "0;15")]).ground, Ground::Light);
+    }
+
+    #[test]
+    fn a_bright_background_is_light() {
+        assert_eq!(Theme::default().on([253, 246, 227]).ground, Ground::Light);
+        assert_eq!(Theme::default().on([0, 43, 54]).ground, Ground::Dark);
     }
 }
