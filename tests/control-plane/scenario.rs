@@ -33,6 +33,8 @@ pub struct Expected {
     pub verdict: &'static str,
     pub roots: &'static [&'static str],
     pub affected: &'static [&'static str],
+    /// Causes that must be said to go with this one.
+    pub consequences: &'static [&'static str],
     /// After that many seconds at most; some verdicts change only with time.
     pub within: u64,
 }
@@ -120,6 +122,10 @@ impl Expected {
         }
         if affected != self.affected {
             wrong.push(format!("affected is not {:?}", self.affected));
+        }
+        let said: Vec<&Value> = blocker["consequences"].as_array().into_iter().flatten().map(|one| &one["cause"]).collect();
+        if !self.consequences.iter().all(|cause| said.iter().any(|one| *one == cause)) {
+            wrong.push(format!("consequences lack one of {:?}", self.consequences));
         }
         if wrong.is_empty() { Ok(()) } else { Err(format!("{}: {}", wrong.join(", "), holdup::lines(&[blocker]))) }
     }

@@ -8,6 +8,9 @@ use serde_json::json;
 
 use Step::{Apply, Do, Refuses, Shows};
 
+/// What is blocked, and can be said at once.
+const USUAL: Expected = Expected { layer: "", causes: &[], verdict: "blocked", roots: &[], affected: &[], consequences: &[], within: 30 };
+
 /// Slow ones first: they wait while the others are made.
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -20,10 +23,10 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "termination",
             causes: &["namespace-finalizers-remaining", "namespace-content-remaining", "finalizer-blocked"],
-            verdict: "blocked",
             roots: &["ConfigMap/stuck/held", "Namespace//stuck"],
             affected: &["Namespace//stuck"],
             within: 200,
+            ..USUAL
         }),
     },
     Scenario {
@@ -36,10 +39,10 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "termination",
             causes: &["finalizer-blocked"],
-            verdict: "blocked",
             roots: &["Service/finalizer/held"],
             affected: &["Service/finalizer/held"],
             within: 120,
+            ..USUAL
         }),
     },
     Scenario {
@@ -54,10 +57,10 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "node",
             causes: &["node-unreachable"],
-            verdict: "blocked",
             roots: &["Node//node-lost"],
             affected: &["StatefulSet/lost-node/db"],
             within: 60,
+            ..USUAL
         }),
     },
     Scenario {
@@ -71,10 +74,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "admission",
             causes: &["quota-exceeded"],
-            verdict: "blocked",
             roots: &["ResourceQuota/quota/pods"],
             affected: &["Deployment/quota/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -86,10 +88,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "admission",
             causes: &["podsecurity-violation"],
-            verdict: "blocked",
             roots: &["Namespace//pod-security"],
             affected: &["Deployment/pod-security/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -103,10 +104,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "admission",
             causes: &["validating-admission-policy-denied"],
-            verdict: "blocked",
             roots: &["ValidatingAdmissionPolicy//images-by-digest"],
             affected: &["Deployment/policy/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -120,10 +120,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "admission",
             causes: &["webhook-unreachable"],
-            verdict: "blocked",
             roots: &["ValidatingWebhookConfiguration//approver"],
             affected: &["Deployment/webhook/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -135,10 +134,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "admission",
             causes: &["serviceaccount-missing"],
-            verdict: "blocked",
             roots: &["Deployment/missing-account/web", "ServiceAccount/missing-account/ghost"],
             affected: &["Deployment/missing-account/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -150,10 +148,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "scheduling",
             causes: &["insufficient-resource"],
-            verdict: "blocked",
             roots: &["Deployment/too-big/trainer"],
             affected: &["Deployment/too-big/trainer"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -165,10 +162,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "scheduling",
             causes: &["untolerated-taint"],
-            verdict: "blocked",
             roots: &["Node//node-gpu"],
             affected: &["Deployment/tainted/render"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -180,10 +176,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "scheduling",
             causes: &["node-affinity-mismatch"],
-            verdict: "blocked",
             roots: &["Deployment/no-such-node/cache"],
             affected: &["Deployment/no-such-node/cache"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -196,10 +191,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "storage",
             causes: &["pvc-storageclass-not-found"],
-            verdict: "blocked",
             roots: &["PersistentVolumeClaim/missing-class/data"],
             affected: &["Deployment/missing-class/store"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -211,10 +205,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "storage",
             causes: &["pvc-no-class-no-pv"],
-            verdict: "blocked",
             roots: &["PersistentVolumeClaim/no-class/data"],
             affected: &["Deployment/no-class/store"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -226,10 +219,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "rollout",
             causes: &["deployment-deadline-exceeded"],
-            verdict: "blocked",
             roots: &["Deployment/deadline/web"],
             affected: &["Deployment/deadline/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -241,10 +233,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "runtime",
             causes: &["crashloop-backoff", "exit-code"],
-            verdict: "blocked",
             roots: &["Deployment/deadline-of-a-crash/web"],
             affected: &["Deployment/deadline-of-a-crash/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -256,10 +247,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "rollout",
             causes: &["job-backoff-limit"],
-            verdict: "blocked",
             roots: &["Job/back-off-limit/import"],
             affected: &["Job/back-off-limit/import"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -271,10 +261,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "rollout",
             causes: &["hpa-scaling-inactive"],
-            verdict: "blocked",
             roots: &["HorizontalPodAutoscaler/autoscaler/web"],
             affected: &["Deployment/autoscaler/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -288,10 +277,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "termination",
             causes: &["pdb-blocks-eviction"],
-            verdict: "blocked",
             roots: &["PodDisruptionBudget/drain/web"],
             affected: &["Deployment/drain/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -303,10 +291,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "runtime",
             causes: &["crashloop-backoff", "exit-code"],
-            verdict: "blocked",
             roots: &["Deployment/crash-loop/web"],
             affected: &["Deployment/crash-loop/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -318,10 +305,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "runtime",
             causes: &["oom-killed"],
-            verdict: "blocked",
             roots: &["Deployment/out-of-memory/web"],
             affected: &["Deployment/out-of-memory/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -330,10 +316,9 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "image",
             causes: &["image-not-found"],
-            verdict: "blocked",
             roots: &["Deployment/image/web"],
             affected: &["Deployment/image/web"],
-            within: 30,
+            ..USUAL
         }),
     },
     Scenario {
@@ -342,10 +327,43 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "readiness",
             causes: &["probe-http-status"],
-            verdict: "blocked",
             roots: &["Deployment/probe/web"],
             affected: &["Deployment/probe/web"],
-            within: 30,
+            ..USUAL
+        }),
+    },
+    Scenario {
+        namespace: "webhook-chain",
+        steps: &[
+            Apply(include_str!("scenarios/webhook-chain.yaml")),
+            Shows { path: "/api/v1/namespaces/webhook-chain/pods", text: "CrashLoopBackOff" },
+            Refuses("failed calling webhook"),
+            Apply(include_str!("scenarios/webhook-chain-workload.yaml")),
+            Shows { path: "/apis/apps/v1/namespaces/webhook-chain/replicasets", text: "no endpoints available for service" },
+        ],
+        expected: Some(Expected {
+            layer: "runtime",
+            causes: &["crashloop-backoff", "exit-code"],
+            roots: &["Deployment/webhook-chain/approver"],
+            affected: &["Deployment/webhook-chain/approver", "Deployment/webhook-chain/web"],
+            consequences: &["webhook-unreachable"],
+            ..USUAL
+        }),
+    },
+    Scenario {
+        namespace: "init-chain",
+        steps: &[
+            Apply(include_str!("scenarios/init-chain.yaml")),
+            Shows { path: "/api/v1/namespaces/init-chain/pods", text: "CrashLoopBackOff" },
+            Shows { path: "/api/v1/namespaces/init-chain/pods", text: "PodInitializing" },
+        ],
+        expected: Some(Expected {
+            layer: "runtime",
+            causes: &["crashloop-backoff", "exit-code"],
+            roots: &["Deployment/init-chain/db"],
+            affected: &["Deployment/init-chain/db", "Deployment/init-chain/web"],
+            consequences: &["init-container-running"],
+            ..USUAL
         }),
     },
     Scenario {
