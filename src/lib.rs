@@ -1,6 +1,7 @@
 //! holdup
 
 pub mod app;
+pub mod diagnose;
 pub mod model;
 pub mod page;
 pub mod redact;

@@ -1,0 +1,14 @@
+//! CAUSES: every known reason, a folder a layer, a file for what is judged together.
+
+mod admission;
+mod image;
+
+use super::Cause;
+
+/// All rows, in the order in which rows of one stage are asked.
+pub const CAUSES: &[&[Cause]] = &[admission::CAUSES, image::CAUSES];
+
+/// The row with this id.
+pub fn cause(id: &str) -> Option<&'static Cause> {
+    CAUSES.iter().copied().flatten().find(|c| c.id == id)
+}

@@ -1,0 +1,192 @@
+//! Cx: the only way for a judge to see the cluster and the clock. Every look is recorded.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{Cluster, CoverageState, Event, Kind, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
+
+use super::Workload;
+
+/// A judge's view of the cluster as of one instant.
+pub struct Cx<'a> {
+    cluster: &'a Cluster,
+    now: Time,
+    trusted: bool,
+    reads: RefCell<BTreeSet<Read>>,
+    due: Cell<Option<Time>>,
+    unknown: RefCell<BTreeMap<(Kind, Box<str>), ()>>,
+}
+
+/// Everything a judge looked at.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub reads: BTreeSet<Read>,
+    /// When the answer to a question about the clock changes next.
+    pub due: Option<Time>,
+    pub unknown: Vec<(Kind, Box<str>)>,
+}
+
+impl<'a> Cx<'a> {
+    pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool) -> Self {
+        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default() }
+    }
+
+    pub(super) fn finish(self) -> Looked {
+        Looked { reads: self.reads.into_inner(), due: self.due.get(), unknown: self.unknown.into_inner().into_keys().collect() }
+    }
+
+    /// Whether this instant has passed: the only question to the clock. The subject is judged again when it does.
+    pub fn passed(&self, at: Time) -> bool {
+        if at <= self.now {
+            return true;
+        }
+        self.due.set(Some(self.due.get().map_or(at, |due| due.min(at))));
+        false
+    }
+
+    /// Whether `seconds` have passed since `at`; false where the time is not known.
+    pub fn older(&self, at: Option<Time>, seconds: i64) -> bool {
+        at.is_some_and(|at| self.passed(at.plus(seconds)))
+    }
+
+    /// Whether the time of judgement is known apart from the objects (live, a capture time, `--now`). Without it a clock that
+    /// stands still proves nothing.
+    pub fn clock_is_known(&self) -> bool {
+        self.trusted
+    }
+
+    /// One object. `Absent` only where the kind was read completely in that namespace.
+    pub fn get<T: Stored>(&self, namespace: &str, name: &str) -> Seen<&'a T> {
+        self.read(Read::object(T::KIND, namespace, name));
+        self.note(T::KIND, namespace, self.cluster.get(namespace, name))
+    }
+
+    /// Whether an object of any followed kind exists.
+    pub fn object(&self, kind: Kind, namespace: &str, name: &str) -> Seen<&'a Object> {
+        self.read(Read::object(kind, namespace, name));
+        self.note(kind, namespace, self.cluster.object(kind, namespace, name))
+    }
+
+    /// All objects of a kind, in a namespace or everywhere: what was read so far. Ask [`Cx::sees_all`] before concluding from absence.
+    pub fn all<T: Stored + 'a>(&self, namespace: Option<&str>) -> impl Iterator<Item = &'a T> {
+        self.read(Read::set(T::KIND, namespace));
+        self.cluster.all(namespace)
+    }
+
+    /// The same for any kind, by its id.
+    pub fn objects(&self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
+        self.read(Read::set(kind, namespace));
+        self.cluster.objects(kind, namespace)
+    }
+
+    /// Whether the kind was read completely there, so that what is not in it does not exist. If not, it is noted as unchecked.
+    pub fn sees_all(&self, kind: Kind, namespace: Option<&str>) -> bool {
+        self.read(Read::coverage(kind));
+        let coverage = self.cluster.coverage();
+        let sees = namespace.map_or_else(|| coverage.is_synced_everywhere(kind), |ns| coverage.is_synced(kind, ns));
+        if !sees {
+            self.unknown.borrow_mut().insert((kind, namespace.unwrap_or("").into()), ());
+        }
+        sees
+    }
+
+    /// How a kind is covered there: for causes about reading itself.
+    pub fn coverage(&self, kind: Kind, namespace: &str) -> Option<&'a CoverageState> {
+        self.read(Read::coverage(kind));
+        self.cluster.coverage().get(kind, namespace)
+    }
+
+    pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'a>> {
+        self.read(Read::object(Kind::Pod, namespace, name));
+        self.cluster.pod(namespace, name)
+    }
+
+    pub fn pods(&self, namespace: Option<&str>) -> impl Iterator<Item = Pod<'a>> {
+        self.read(Read::set(Kind::Pod, namespace));
+        self.cluster.pods(namespace)
+    }
+
+    /// Pods whose controller has this uid.
+    pub fn pods_of(&self, uid: &str) -> Vec<Pod<'a>> {
+        self.read(Read::pods_of(uid));
+        self.cluster.pods_of(uid).collect()
+    }
+
+    /// Pods bound to a node.
+    pub fn pods_on(&self, node: &str) -> Vec<Pod<'a>> {
+        self.read(Read::pods_on(node));
+        self.cluster.pods_on(node).collect()
+    }
+
+    /// Pods of a namespace that a selector matches. An empty selector matches none, as for Services and workloads.
+    pub fn pods_selected(&self, namespace: &str, selector: &Selector) -> Vec<Pod<'a>> {
+        if selector.is_empty() {
+            return Vec::new();
+        }
+        self.pods(Some(namespace)).filter(|p| selector.matches(|key| p.label(key))).collect()
+    }
+
+    /// All pods below a workload: of its ReplicaSets, of its Jobs, or its own.
+    pub fn pods_below(&self, workload: Workload<'_>) -> Vec<Pod<'a>> {
+        let uid = &workload.meta().uid;
+        let between: Vec<&Meta> = match workload {
+            Workload::Deployment(_) => self.owned::<crate::model::ReplicaSet>(uid).into_iter().map(|o| &o.meta).collect(),
+            Workload::CronJob(_) => self.owned::<crate::model::Job>(uid).into_iter().map(|o| &o.meta).collect(),
+            Workload::StatefulSet(_) | Workload::DaemonSet(_) | Workload::Job(_) | Workload::ReplicaSet(_) => Vec::new(),
+        };
+        let mut pods = self.pods_of(uid);
+        pods.extend(between.iter().flat_map(|meta| self.pods_of(&meta.uid)));
+        pods
+    }
+
+    /// Objects of a kind whose controller has this uid.
+    pub fn owned<T: Stored>(&self, uid: &str) -> Vec<&'a T> {
+        self.read(Read::owned(T::KIND, uid));
+        self.cluster.owned(uid)
+    }
+
+    /// Events about an object, newest first. Their absence proves nothing.
+    pub fn events(&self, about: &ObjectRef) -> Vec<&'a Event> {
+        self.read(Read::events_of(&about.kind, &about.namespace, &about.name));
+        self.cluster.events(about)
+    }
+
+    /// The newest event about an object with one of these reasons.
+    pub fn newest_event(&self, about: &ObjectRef, reasons: &[&str]) -> Option<&'a Event> {
+        self.events(about).into_iter().find(|e| reasons.contains(&&*e.reason))
+    }
+
+    /// The top controller of a pod: what people deployed.
+    pub fn workload_of(&self, pod: Pod<'_>) -> ObjectRef {
+        if let Some(owner) = pod.owner() {
+            self.read(Read::object(Kind::of(&owner.api_version, &owner.kind), pod.namespace(), &owner.name));
+        }
+        self.cluster.top_owner(pod)
+    }
+
+    /// The top controller of any object.
+    pub fn top_controller(&self, kind: Kind, meta: &Meta) -> ObjectRef {
+        self.cluster.top_controller(kind, meta)
+    }
+
+    /// The workload that a reference names.
+    pub fn workload(&self, reference: &ObjectRef) -> Option<Workload<'a>> {
+        let kind = Kind::named(&reference.kind);
+        self.read(Read::object(kind, &reference.namespace, &reference.name));
+        self.cluster.object(kind, &reference.namespace, &reference.name).is().and_then(Workload::of)
+    }
+
+    fn read(&self, read: Read) {
+        self.reads.borrow_mut().insert(read);
+    }
+
+    fn note<T>(&self, kind: Kind, namespace: &str, seen: Seen<T>) -> Seen<T> {
+        if !matches!(seen, Seen::Is(_)) {
+            self.read(Read::coverage(kind));
+        }
+        if seen.is_unknown() {
+            self.unknown.borrow_mut().insert((kind, namespace.into()), ());
+        }
+        seen
+    }
+}

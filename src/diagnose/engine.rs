@@ -1,0 +1,257 @@
+//! Engine: which subjects are to be judged, what each looked at, and what was found. It judges again what a change or the clock touches, nothing else.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::model::{Cluster, Kind, Object, ObjectRef, Read, Time, Touched};
+
+use super::subjects::{Subject, is_subject, reference};
+use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cx::Looked, report};
+
+/// Subjects judged in one step: about a millisecond of work.
+const SLICE: usize = 64;
+
+/// What narrows or qualifies judging.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The time of judgement is known apart from the objects.
+    pub clock_is_known: bool,
+    /// Only these pods and workloads are judged (`-l`, `--field-selector`); never what explains them.
+    pub only: Option<Only>,
+}
+
+/// `-l` and `--field-selector` as they apply to judged pods and workloads.
+#[derive(Debug, Clone, Default)]
+pub struct Only {
+    pub labels: crate::model::Selector,
+    /// Field path and value that must be equal (or, with false, must differ).
+    pub fields: Vec<(String, String, bool)>,
+}
+
+/// Whether subjects are still waiting to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    More,
+    Done,
+}
+
+/// One finding with the row that made it and the subject it is about.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub cause: &'static Cause,
+    pub finding: Finding,
+    /// The workload that is held up, or the object itself.
+    pub affected: ObjectRef,
+    /// The pod, if the subject is one.
+    pub pod: Option<ObjectRef>,
+}
+
+#[derive(Debug, Default)]
+struct Judged {
+    found: Vec<Found>,
+    reads: BTreeSet<Read>,
+    due: Option<Time>,
+}
+
+/// The judging side's only memory: plain book-keeping that could be thrown away and made again.
+#[derive(Debug, Default)]
+pub struct Engine {
+    options: Options,
+    waiting: BTreeSet<Subject>,
+    judged: BTreeMap<Subject, Judged>,
+    readers: HashMap<Read, BTreeSet<Subject>>,
+    due: BTreeSet<(Time, Subject)>,
+}
+
+impl Engine {
+    pub fn new(options: Options) -> Self {
+        Self { options, waiting: BTreeSet::from([Subject::ControlPlane]), ..Self::default() }
+    }
+
+    /// Notes what a delta touched: those objects, and whoever looked at what it changed.
+    pub fn touch(&mut self, touched: &Touched) {
+        for (kind, namespace, name) in &touched.objects {
+            self.waiting.insert(Subject::Object(*kind, namespace.clone(), name.clone()));
+        }
+        for read in &touched.reads {
+            self.waiting.extend(self.readers.get(read).into_iter().flatten().cloned());
+        }
+    }
+
+    /// Judges some of what waits. Call until [`Progress::Done`], or until the time is up.
+    pub fn step(&mut self, cluster: &Cluster, now: Time) -> Progress {
+        while let Some((_, subject)) = self.due.first().filter(|(at, _)| *at <= now).cloned() {
+            self.due.pop_first();
+            self.waiting.insert(subject);
+        }
+        for _ in 0..SLICE {
+            let Some(subject) = self.waiting.pop_first() else { return Progress::Done };
+            self.forget(&subject);
+            let judged = self.judge(cluster, now, &subject);
+            self.remember(subject, judged);
+        }
+        if self.waiting.is_empty() { Progress::Done } else { Progress::More }
+    }
+
+    /// When the clock alone changes a finding next.
+    pub fn next_due(&self) -> Option<Time> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Everything found, grouped, folded and ranked.
+    pub fn report(&self, cluster: &Cluster) -> Report {
+        report::make(cluster, self.judged.values().flat_map(|j| &j.found))
+    }
+
+    fn forget(&mut self, subject: &Subject) {
+        let Some(old) = self.judged.remove(subject) else { return };
+        for read in &old.reads {
+            if let Some(readers) = self.readers.get_mut(read) {
+                readers.remove(subject);
+                if readers.is_empty() {
+                    self.readers.remove(read);
+                }
+            }
+        }
+        if let Some(at) = old.due {
+            self.due.remove(&(at, subject.clone()));
+        }
+    }
+
+    fn remember(&mut self, subject: Subject, judged: Judged) {
+        if judged.found.is_empty() && judged.reads.is_empty() {
+            return;
+        }
+        for read in &judged.reads {
+            self.readers.entry(*read).or_default().insert(subject.clone());
+        }
+        if let Some(at) = judged.due {
+            self.due.insert((at, subject.clone()));
+        }
+        self.judged.insert(subject, judged);
+    }
+
+    fn judge(&self, cluster: &Cluster, now: Time, subject: &Subject) -> Judged {
+        let object = match subject {
+            Subject::ControlPlane => None,
+            Subject::Object(kind, namespace, name) => match cluster.object(*kind, namespace, name).is() {
+                Some(object) if is_subject(cluster, *kind, object) && self.options.admits(cluster, *kind, object) => Some((*kind, object)),
+                Some(_) | None => return Judged::default(),
+            },
+        };
+        let mut judged = Judged::default();
+        for stage in Stage::ALL {
+            let specific = self.ask(cluster, now, object, stage, false, &mut judged);
+            let found = if specific.is_empty() { self.ask(cluster, now, object, stage, true, &mut judged) } else { specific };
+            let ends = !found.is_empty() && object.is_some();
+            judged.found.extend(found);
+            if ends {
+                break;
+            }
+        }
+        judged
+    }
+
+    /// Asks every row of a stage that takes this subject; the first that answers wins, but for the control plane, where all are heard.
+    fn ask(
+        &self,
+        cluster: &Cluster,
+        now: Time,
+        object: Option<(Kind, &Object)>,
+        stage: Stage,
+        generic: bool,
+        judged: &mut Judged,
+    ) -> Vec<Found> {
+        let mut all = Vec::new();
+        for cause in CAUSES.iter().copied().flatten().filter(|c| c.stage == stage && c.generic == generic) {
+            let namespace = object.map_or("", |(_, o)| &*o.meta().namespace);
+            if cause.needs.iter().any(|kind| cluster.coverage().is_loading(*kind, namespace)) {
+                judged.reads.extend(cause.needs.iter().map(|kind| Read::coverage(*kind)));
+                continue;
+            }
+            let cx = Cx::new(cluster, now, self.options.clock_is_known);
+            let findings = run(cause, &cx, cluster, object);
+            let looked = cx.finish();
+            judged.take(&looked);
+            let found = findings.into_iter().map(|f| found(cause, cluster, object, f, &looked));
+            all.extend(found);
+            if !all.is_empty() && object.is_some() {
+                break;
+            }
+        }
+        all
+    }
+}
+
+impl Judged {
+    fn take(&mut self, looked: &Looked) {
+        self.reads.extend(&looked.reads);
+        self.due = [self.due, looked.due].into_iter().flatten().min();
+    }
+}
+
+impl Options {
+    /// Whether the narrowing options leave this subject in.
+    fn admits(&self, cluster: &Cluster, kind: Kind, object: &Object) -> bool {
+        let Some(only) = &self.only else { return true };
+        if kind != Kind::Pod && Workload::of(object).is_none() {
+            return true;
+        }
+        let meta = object.meta();
+        let pod = cluster.pod(&meta.namespace, &meta.name).filter(|_| kind == Kind::Pod);
+        let label = |key: &str| pod.map_or_else(|| meta.label(key), |p| p.label(key));
+        let field = |path: &str| match (path, pod) {
+            ("metadata.name", _) => meta.name.to_string(),
+            ("metadata.namespace", _) => meta.namespace.to_string(),
+            ("spec.nodeName", Some(p)) => p.node().unwrap_or_default().to_owned(),
+            ("status.phase", Some(p)) => format!("{:?}", p.phase()),
+            _ => String::new(),
+        };
+        only.labels.matches(label) && only.fields.iter().all(|(path, value, equal)| (field(path) == *value) == *equal)
+    }
+}
+
+/// A judge that panics costs its subject only.
+fn run(cause: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<Finding> {
+    let answer = catch_unwind(AssertUnwindSafe(|| dispatch(cause.judge, cx, cluster, object)));
+    answer.unwrap_or_else(|_| {
+        let root = object.map_or_else(|| ObjectRef::new("Cluster", "", ""), |(kind, o)| reference(kind, o));
+        vec![Finding::quiet(root, format!("internal error in cause {}", cause.id))]
+    })
+}
+
+fn dispatch(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<Finding> {
+    let Some((kind, object)) = object else {
+        return if let Judge::ControlPlane(f) = judge { f(cx) } else { Vec::new() };
+    };
+    let deleting = object.meta().deleted.is_some();
+    let finding = match (judge, object) {
+        (Judge::Pod(f), Object::Pod(_)) => cluster.pod(&object.meta().namespace, &object.meta().name).and_then(|pod| f(cx, pod)),
+        (_, Object::Pod(_)) => None,
+        (Judge::Deleting(f), _) if deleting => f(cx, Deleting { kind, object }),
+        (_, _) if deleting => None,
+        (Judge::Workload(f), _) => Workload::of(object).and_then(|w| f(cx, w)),
+        (Judge::Claim(f), Object::PersistentVolumeClaim(o)) => f(cx, o),
+        (Judge::Node(f), Object::Node(o)) => f(cx, o),
+        (Judge::Service(f), Object::Service(o)) => f(cx, o),
+        (Judge::Autoscaler(f), Object::HorizontalPodAutoscaler(o)) => f(cx, o),
+        (Judge::Budget(f), Object::PodDisruptionBudget(o)) => f(cx, o),
+        (Judge::Object(f), _) if Workload::of(object).is_none() => f(cx, object),
+        _ => None,
+    };
+    finding.into_iter().collect()
+}
+
+fn found(cause: &'static Cause, cluster: &Cluster, object: Option<(Kind, &Object)>, mut finding: Finding, looked: &Looked) -> Found {
+    finding.unchecked.extend(looked.unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
+    let (affected, pod) = match object {
+        Some((Kind::Pod, o)) => match cluster.pod(&o.meta().namespace, &o.meta().name) {
+            Some(pod) => (cluster.top_owner(pod), Some(pod.reference())),
+            None => (reference(Kind::Pod, o), None),
+        },
+        Some((kind, o)) if Workload::of(o).is_some() => (cluster.top_controller(kind, o.meta()), None),
+        Some((kind, o)) => (reference(kind, o), None),
+        None => (finding.root.clone(), None),
+    };
+    Found { cause, finding, affected, pod }
+}

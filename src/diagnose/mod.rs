@@ -1,0 +1,28 @@
+//! Why it is stuck: findings from judges, grouped into blockers. No clock, no I/O, no memory of its own but the engine's book-keeping.
+//!
+//! A judge is one row of [`CAUSES`]: it looks at one subject through [`Cx`] and says [`Finding`] or nothing. The engine asks judges
+//! stage by stage; `group` joins findings that share a key, `fold` hangs what waits under what it waits for, `rank` orders.
+
+mod cause;
+pub mod causes;
+mod cx;
+mod engine;
+mod finding;
+mod fold;
+mod group;
+mod layer;
+mod rank;
+mod report;
+mod settle;
+mod subjects;
+pub mod texts;
+
+pub use cause::{Cause, Judge, Stage};
+pub use causes::{CAUSES, cause};
+pub use cx::Cx;
+pub use engine::{Engine, Options, Progress};
+pub use finding::{Clock, ClockKind, Evidence, Finding, Key, Verdict};
+pub use layer::Layer;
+pub use report::{Blocker, Consequence, Quiet, Report, Summary, Unchecked};
+pub use settle::{Settled, settle};
+pub use subjects::{Deleting, Workload};

@@ -1,0 +1,15 @@
+//! Rank: the order in which blockers are shown; total, so that two runs print the same.
+
+use std::cmp::Reverse;
+
+use super::report::Blocker;
+
+/// Blocked before delayed, then by impact, then the youngest first (what began with the incident stands above old rot), then by id.
+pub(super) fn rank(blockers: &mut [Blocker]) {
+    blockers.sort_by(|a, b| {
+        let key = |x: &Blocker| {
+            (x.verdict, Reverse(x.down), Reverse(x.affected.len()), Reverse(x.pods), x.since.is_none(), Reverse(x.since), x.id.clone())
+        };
+        key(a).cmp(&key(b))
+    });
+}

@@ -1,0 +1,233 @@
+//! Subjects: what is judged. Plain pods and complete workloads are not.
+
+use crate::model::{
+    Cluster, Condition, CronJob, DaemonSet, Deployment, Job, Kind, Meta, Object, ObjectRef, PodTemplate, ReplicaSet, StatefulSet,
+};
+
+/// Which object a subject is; the control plane is one subject of its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Subject {
+    Object(Kind, Box<str>, Box<str>),
+    ControlPlane,
+}
+
+/// A workload of any kind that makes pods.
+#[derive(Debug, Clone, Copy)]
+pub enum Workload<'a> {
+    Deployment(&'a Deployment),
+    StatefulSet(&'a StatefulSet),
+    DaemonSet(&'a DaemonSet),
+    Job(&'a Job),
+    CronJob(&'a CronJob),
+    /// Without a Deployment above it; ReplicationControllers look the same.
+    ReplicaSet(&'a ReplicaSet),
+}
+
+/// An object that is being deleted, and is no pod.
+#[derive(Debug, Clone, Copy)]
+pub struct Deleting<'a> {
+    pub kind: Kind,
+    pub object: &'a Object,
+}
+
+impl<'a> Deleting<'a> {
+    pub fn meta(self) -> &'a Meta {
+        self.object.meta()
+    }
+
+    pub fn reference(self) -> ObjectRef {
+        reference(self.kind, self.object)
+    }
+}
+
+impl<'a> Workload<'a> {
+    pub(super) fn of(object: &'a Object) -> Option<Self> {
+        Some(match object {
+            Object::Deployment(o) => Self::Deployment(o),
+            Object::StatefulSet(o) => Self::StatefulSet(o),
+            Object::DaemonSet(o) => Self::DaemonSet(o),
+            Object::Job(o) => Self::Job(o),
+            Object::CronJob(o) => Self::CronJob(o),
+            Object::ReplicaSet(o) => Self::ReplicaSet(o),
+            _ => return None,
+        })
+    }
+
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Deployment(_) => Kind::Deployment,
+            Self::StatefulSet(_) => Kind::StatefulSet,
+            Self::DaemonSet(_) => Kind::DaemonSet,
+            Self::Job(_) => Kind::Job,
+            Self::CronJob(_) => Kind::CronJob,
+            Self::ReplicaSet(_) => Kind::ReplicaSet,
+        }
+    }
+
+    pub fn meta(self) -> &'a Meta {
+        match self {
+            Self::Deployment(o) => &o.meta,
+            Self::StatefulSet(o) => &o.meta,
+            Self::DaemonSet(o) => &o.meta,
+            Self::Job(o) => &o.meta,
+            Self::CronJob(o) => &o.meta,
+            Self::ReplicaSet(o) => &o.meta,
+        }
+    }
+
+    pub fn reference(self) -> ObjectRef {
+        ObjectRef::new(self.kind().row().name, &self.meta().namespace, &self.meta().name)
+    }
+
+    pub fn template(self) -> &'a PodTemplate {
+        match self {
+            Self::Deployment(o) => &o.spec.template,
+            Self::StatefulSet(o) => &o.spec.template,
+            Self::DaemonSet(o) => &o.spec.template,
+            Self::Job(o) => &o.spec.template,
+            Self::CronJob(o) => &o.spec.job_template.spec.template,
+            Self::ReplicaSet(o) => &o.spec.template,
+        }
+    }
+
+    pub fn conditions(self) -> &'a [Condition] {
+        match self {
+            Self::Deployment(o) => &o.status.conditions,
+            Self::StatefulSet(o) => &o.status.conditions,
+            Self::DaemonSet(o) => &o.status.conditions,
+            Self::Job(o) => &o.status.conditions,
+            Self::CronJob(_) => &[],
+            Self::ReplicaSet(o) => &o.status.conditions,
+        }
+    }
+
+    pub fn condition(self, kind: &str) -> Option<&'a Condition> {
+        Condition::find(self.conditions(), kind)
+    }
+
+    /// Pods it should have now. `spec.replicas` absent means 1.
+    pub fn desired(self) -> i64 {
+        match self {
+            Self::Deployment(o) => o.spec.replicas.unwrap_or(1),
+            Self::StatefulSet(o) => o.spec.replicas.unwrap_or(1),
+            Self::DaemonSet(o) => o.status.desired_number_scheduled,
+            Self::Job(o) if o.spec.suspend || is_finished(o) => 0,
+            Self::Job(o) => o.spec.parallelism.unwrap_or(1).min(o.spec.completions.map_or(i64::MAX, |c| (c - o.status.succeeded).max(0))),
+            Self::CronJob(_) => 0,
+            Self::ReplicaSet(o) => o.spec.replicas.unwrap_or(1),
+        }
+    }
+
+    /// Pods it has, ready or not, as its status says.
+    pub fn current(self) -> i64 {
+        match self {
+            Self::Deployment(o) => o.status.replicas,
+            Self::StatefulSet(o) => o.status.replicas,
+            Self::DaemonSet(o) => o.status.current_number_scheduled,
+            Self::Job(o) => o.status.active,
+            Self::CronJob(o) => o.status.active.len() as i64,
+            Self::ReplicaSet(o) => o.status.replicas,
+        }
+    }
+
+    pub fn ready(self) -> i64 {
+        match self {
+            Self::Deployment(o) => o.status.ready_replicas,
+            Self::StatefulSet(o) => o.status.ready_replicas,
+            Self::DaemonSet(o) => o.status.number_ready,
+            Self::Job(o) => o.status.ready,
+            Self::CronJob(_) => 0,
+            Self::ReplicaSet(o) => o.status.ready_replicas,
+        }
+    }
+
+    /// `status.observedGeneration`; Jobs and CronJobs have none.
+    pub fn observed_generation(self) -> Option<i64> {
+        match self {
+            Self::Deployment(o) => Some(o.status.observed_generation),
+            Self::StatefulSet(o) => Some(o.status.observed_generation),
+            Self::DaemonSet(o) => Some(o.status.observed_generation),
+            Self::ReplicaSet(o) => Some(o.status.observed_generation),
+            Self::Job(_) | Self::CronJob(_) => None,
+        }
+    }
+
+    /// Nothing is missing, nothing is on its way, nothing is switched off: not judged.
+    pub(super) fn is_complete(self) -> bool {
+        let seen = self.observed_generation().is_none_or(|g| g >= self.meta().generation);
+        seen && match self {
+            Self::Deployment(o) => {
+                let s = &o.status;
+                let desired = self.desired();
+                desired > 0 && !o.spec.paused && s.updated_replicas >= desired && s.available_replicas >= desired && s.replicas <= desired
+            }
+            Self::StatefulSet(o) => {
+                let s = &o.status;
+                let desired = self.desired();
+                let available = s.available_replicas.max(s.ready_replicas);
+                desired > 0
+                    && s.ready_replicas >= desired
+                    && available >= desired
+                    && (s.update_revision.is_empty() || s.current_revision == s.update_revision)
+            }
+            Self::DaemonSet(o) => {
+                let s = &o.status;
+                s.number_available >= s.desired_number_scheduled
+                    && s.updated_number_scheduled >= s.desired_number_scheduled
+                    && s.number_misscheduled == 0
+            }
+            Self::Job(o) => !o.spec.suspend && Condition::find(&o.status.conditions, "Complete").is_some_and(Condition::is_true),
+            Self::CronJob(_) => false,
+            Self::ReplicaSet(o) => self.desired() > 0 && o.status.available_replicas >= self.desired(),
+        }
+    }
+}
+
+/// A Job that is Complete or Failed.
+fn is_finished(job: &Job) -> bool {
+    job.status.conditions.iter().any(|c| matches!(&*c.kind, "Complete" | "Failed") && c.is_true())
+}
+
+/// The object's name for reports.
+pub(super) fn reference(kind: Kind, object: &Object) -> ObjectRef {
+    let meta = object.meta();
+    if let Object::Other(o) = object {
+        return ObjectRef::new(o.kind_name(), &meta.namespace, &meta.name);
+    }
+    ObjectRef::new(kind.row().name, &meta.namespace, &meta.name)
+}
+
+/// Whether the object is to be judged at all.
+pub(super) fn is_subject(cluster: &Cluster, kind: Kind, object: &Object) -> bool {
+    if let Object::Pod(_) = object {
+        let meta = object.meta();
+        return cluster.pod(&meta.namespace, &meta.name).is_some_and(|p| !p.is_plain() || p.restarts() > 0);
+    }
+    if object.meta().deleted.is_some() {
+        return true;
+    }
+    match object {
+        Object::ReplicaSet(rs) => rs.meta.controller().is_none() && Workload::of(object).is_some_and(|w| !w.is_complete()),
+        Object::PersistentVolumeClaim(c) => &*c.status.phase != "Bound" || !c.status.conditions.is_empty(),
+        Object::Node(n) => !is_plainly_ready(n),
+        Object::Service(_) | Object::HorizontalPodAutoscaler(_) | Object::PodDisruptionBudget(_) => true,
+        Object::Namespace(n) => &*n.status.phase == "Terminating",
+        Object::PersistentVolume(v) => !matches!(&*v.status.phase, "Bound" | "Available"),
+        Object::APIService(o) => has_bad(&o.status.conditions, &["Available"]),
+        Object::CustomResourceDefinition(o) => has_bad(&o.status.conditions, &["Established", "NamesAccepted"]),
+        Object::Other(o) => {
+            !matches!(kind, Kind::CSIDriver) && has_bad(&o.status.conditions, &["Ready", "Available", "Healthy", "Launched", "Registered"])
+        }
+        _ => Workload::of(object).is_some_and(|w| !w.is_complete()),
+    }
+}
+
+/// A condition that is False is not bad by default (Stalled, Reconciling): only these types are good when True.
+fn has_bad(conditions: &[Condition], good: &[&str]) -> bool {
+    conditions.iter().any(|c| good.contains(&&*c.kind) && !c.is_true())
+}
+
+fn is_plainly_ready(node: &crate::model::Node) -> bool {
+    let pressure = |c: &Condition| !matches!(&*c.kind, "Ready") && !matches!(&*c.status, "False");
+    node.is_ready() && !node.spec.unschedulable && node.spec.taints.is_empty() && !node.status.conditions.iter().any(pressure)
+}
