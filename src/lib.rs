@@ -7,3 +7,4 @@ pub mod page;
 pub mod redact;
 pub mod term;
 pub mod ui;
+pub mod watch;

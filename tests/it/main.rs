@@ -4,3 +4,4 @@ mod causes;
 mod frames;
 mod picture;
 mod redact;
+mod watch;

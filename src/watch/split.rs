@@ -1,0 +1,261 @@
+//! Cuts the bytes of a list page into its items as they arrive, with the page's `metadata` as soon as it can be read.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::json::{Members, Nesting, after_space};
+
+/// Bytes with the objects in them, in order. Any thread may read it.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    pub bytes: Vec<u8>,
+    pub items: Vec<Item>,
+}
+
+/// One object and what happened to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub verb: Verb,
+    pub at: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// It is there, like this.
+    Put,
+    /// It went; this is how it was.
+    Gone,
+}
+
+impl Chunk {
+    /// The objects in order.
+    pub fn objects(&self) -> impl Iterator<Item = (Verb, &[u8])> {
+        self.items.iter().map(|item| (item.verb, &self.bytes[item.at.clone()]))
+    }
+}
+
+/// `metadata` of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Head {
+    #[serde(deserialize_with = "or_default")]
+    pub resource_version: String,
+    /// The token with which the next page is asked for; empty on the last.
+    #[serde(rename = "continue", deserialize_with = "or_default")]
+    pub next: String,
+    #[serde(deserialize_with = "or_default")]
+    pub remaining_item_count: Option<u64>,
+}
+
+/// A page while it arrives. API servers write `metadata` before `items`; either order is understood.
+#[derive(Debug, Default)]
+pub struct Page {
+    buffer: Vec<u8>,
+    part: Part,
+    /// Everything before this is done with.
+    at: usize,
+    items: Vec<Item>,
+    head: Option<Head>,
+    /// What stands around the items, for a page whose metadata comes last.
+    around: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+enum Part {
+    #[default]
+    Before,
+    Between,
+    Inside {
+        from: usize,
+        nesting: Nesting,
+    },
+    After,
+    /// Too much came without `items`: this is no list.
+    Never,
+}
+
+/// Why a page is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPage {
+    /// It ended inside an object.
+    Partial,
+    /// It has no `items`, or is no JSON object.
+    NoList,
+}
+
+/// A page is handed on in pieces of this size, so that a list that the server does not page stays small in memory.
+const PIECE: usize = 2 << 20;
+
+/// Nothing longer than this stands before the items of a list.
+const BEFORE: usize = 1 << 20;
+
+impl Page {
+    /// Takes the next bytes and finds out what is whole by now.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        while self.advance() {}
+    }
+
+    /// The page's metadata, once it has come.
+    #[must_use]
+    pub fn head(&self) -> Option<&Head> {
+        self.head.as_ref()
+    }
+
+    /// The objects that are whole, once they are worth handing on.
+    pub fn take(&mut self) -> Option<Chunk> {
+        if self.items.last()?.at.end < PIECE {
+            return None;
+        }
+        self.cut()
+    }
+
+    /// The rest, and the metadata.
+    ///
+    /// # Errors
+    /// The bytes ended too early, or are no list.
+    pub fn finish(mut self) -> Result<(Head, Option<Chunk>), NoPage> {
+        match self.part {
+            Part::Before | Part::Never => return Err(NoPage::NoList),
+            Part::Between | Part::Inside { .. } => return Err(NoPage::Partial),
+            Part::After => {}
+        }
+        let rest = self.cut();
+        let head = match self.head {
+            Some(head) => head,
+            None => {
+                self.around.extend_from_slice(&self.buffer);
+                whole_head(&self.around).ok_or(NoPage::Partial)?
+            }
+        };
+        Ok((head, rest))
+    }
+
+    fn cut(&mut self) -> Option<Chunk> {
+        let end = self.items.last()?.at.end;
+        let rest = self.buffer.split_off(end);
+        let bytes = std::mem::replace(&mut self.buffer, rest);
+        self.at -= end;
+        if let Part::Inside { from, .. } = &mut self.part {
+            *from -= end;
+        }
+        Some(Chunk { bytes, items: std::mem::take(&mut self.items) })
+    }
+
+    /// True while something was understood and more may follow.
+    fn advance(&mut self) -> bool {
+        match &mut self.part {
+            Part::Before => self.open(),
+            Part::Between => self.step(),
+            Part::Inside { from, nesting } => {
+                let Some(length) = nesting.advance(&self.buffer[self.at..]) else {
+                    self.at = self.buffer.len();
+                    return false;
+                };
+                self.at += length;
+                self.items.push(Item { verb: Verb::Put, at: *from..self.at });
+                self.part = Part::Between;
+                true
+            }
+            Part::After => false,
+            Part::Never => {
+                self.buffer.clear();
+                false
+            }
+        }
+    }
+
+    /// Walks the members before `items`.
+    fn open(&mut self) -> bool {
+        let Some(found) = before_items(&self.buffer) else {
+            if self.buffer.len() > BEFORE {
+                self.part = Part::Never;
+            }
+            return false;
+        };
+        self.head = found.head;
+        self.around = self.buffer[..found.items].to_vec();
+        self.part = match self.buffer[found.items] {
+            b'[' => Part::Between,
+            // A nil slice in Go is null: no items.
+            _ => Part::After,
+        };
+        let taken = if matches!(self.part, Part::Between) { found.items + 1 } else { found.items };
+        if matches!(self.part, Part::Between) {
+            self.around.extend_from_slice(b"[");
+        }
+        self.buffer.drain(..taken);
+        self.at = 0;
+        true
+    }
+
+    /// At the beginning of an item, a comma or the closing bracket.
+    fn step(&mut self) -> bool {
+        let Some(at) = after_space(&self.buffer, self.at) else {
+            self.at = self.buffer.len();
+            return false;
+        };
+        self.at = at;
+        match self.buffer[at] {
+            b',' => self.at += 1,
+            b']' => self.part = Part::After,
+            b'{' | b'[' => self.part = Part::Inside { from: at, nesting: Nesting::default() },
+            _ => return self.scalar(at),
+        }
+        true
+    }
+
+    /// An item that is no object is handed on as it is: the reader counts it.
+    fn scalar(&mut self, at: usize) -> bool {
+        match super::json::value_end(&self.buffer, at) {
+            Some(end) if end > at => {
+                self.items.push(Item { verb: Verb::Put, at: at..end });
+                self.at = end;
+                true
+            }
+            // A stray bracket: what follows cannot be trusted.
+            Some(_) | None => false,
+        }
+    }
+}
+
+struct Found {
+    head: Option<Head>,
+    /// Where the value of `items` begins.
+    items: usize,
+}
+
+fn before_items(bytes: &[u8]) -> Option<Found> {
+    let mut members = Members::new(bytes, 0)?;
+    let mut head = None;
+    loop {
+        let (key, value) = members.key()?;
+        if key == b"items" {
+            // A null must be whole, lest it be mistaken.
+            let is_list = bytes[value] == b'[';
+            return (is_list || members.value().is_some()).then_some(Found { head, items: value });
+        }
+        let range = members.value()?;
+        if key == b"metadata" {
+            head = Some(serde_json::from_slice(&bytes[range]).unwrap_or_default());
+        }
+    }
+}
+
+/// The metadata of a page from which the items were taken out.
+fn whole_head(bytes: &[u8]) -> Option<Head> {
+    let mut members = Members::new(bytes, 0)?;
+    let mut head = Head::default();
+    while let Some((key, _)) = members.key() {
+        let range = members.value()?;
+        if key == b"metadata" {
+            head = serde_json::from_slice(&bytes[range]).unwrap_or_default();
+        }
+    }
+    Some(head)
+}
+
+fn or_default<'de, D: serde::Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
