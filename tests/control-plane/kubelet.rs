@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// On a pod: what its kubelet writes, a name known to `pod_status`; without it the pod runs and is ready.
 pub const PLAYS: &str = "holdup.test/plays";
@@ -15,33 +15,38 @@ pub const PLAYS: &str = "holdup.test/plays";
 pub struct Kubelet {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    lost: Arc<Mutex<BTreeSet<String>>>,
+    alive: Alive,
     pub port: u16,
     api: Arc<Api>,
     _logs: logs::Endpoint,
 }
 
+/// The nodes whose kubelet still does its work.
+type Alive = Arc<Mutex<BTreeSet<String>>>;
+
 struct Round {
     api: Arc<Api>,
-    lost: Arc<Mutex<BTreeSet<String>>>,
+    alive: Alive,
+    last_beat: Option<Instant>,
     /// What was written for a pod, by uid: a status is written once, and again when the annotation changes.
     written: BTreeSet<(String, String)>,
 }
 
 const PAUSE: Duration = Duration::from_millis(250);
+const BEAT: Duration = Duration::from_secs(10);
 
 impl Kubelet {
     pub fn start(api: Arc<Api>, port: u16, identity: &Identity) -> Self {
-        let lost = Arc::new(Mutex::new(BTreeSet::new()));
+        let alive = Alive::default();
         let (stop, stopped) = mpsc::channel();
-        let mut round = Round { api: Arc::clone(&api), lost: Arc::clone(&lost), written: BTreeSet::new() };
+        let mut round = Round { api: Arc::clone(&api), alive: Arc::clone(&alive), last_beat: None, written: BTreeSet::new() };
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(PAUSE) == Err(mpsc::RecvTimeoutError::Timeout) {
                 round.go();
             }
         });
         let endpoint = logs::Endpoint::open(port, identity);
-        Self { stop: Some(stop), thread: Some(thread), lost, port, api, _logs: endpoint }
+        Self { stop: Some(stop), thread: Some(thread), alive, port, api, _logs: endpoint }
     }
 
     /// Adds a Ready node; `spec` and `labels` as in the Node object.
@@ -51,11 +56,13 @@ impl Kubelet {
         self.api.create("/api/v1/nodes", &node).expect("the node is accepted");
         let status = node_status(name, self.port);
         self.api.patch(&format!("/api/v1/nodes/{name}/status"), &status).expect("the node's status is accepted");
+        self.api.create(LEASES, &lease(name)).expect("the node's lease is accepted");
+        self.alive.lock().expect("no panic while held").insert(name.to_owned());
     }
 
     /// The kubelet of this node falls silent: what the node controller writes after the grace period is written at once.
     pub fn lose_node(&self, name: &str) {
-        self.lost.lock().expect("no panic while held").insert(name.to_owned());
+        self.alive.lock().expect("no panic while held").remove(name);
         let now = pod_status::now();
         let silent = |kind: &str| {
             json!({"type": kind, "status": "Unknown", "reason": "NodeStatusUnknown", "lastHeartbeatTime": now,
@@ -79,12 +86,17 @@ impl Drop for Kubelet {
 impl Round {
     /// Whatever fails is tried again in the next round: the API server may be away for a while.
     fn go(&mut self) {
+        let alive = self.alive.lock().expect("no panic while held").clone();
+        if self.last_beat.is_none_or(|last| last.elapsed() > BEAT) {
+            let renewed = alive.iter().all(|node| self.api.patch(&format!("{LEASES}/{node}"), &lease(node)).is_ok());
+            self.last_beat = renewed.then(Instant::now);
+        }
         let Ok(pods) = self.api.get("/api/v1/pods?fieldSelector=spec.nodeName!=&resourceVersion=0") else {
             return;
         };
         for pod in items(&pods) {
             let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
-            if !self.lost.lock().expect("no panic while held").contains(node) {
+            if alive.contains(node) {
                 self.tend(pod);
             }
         }
@@ -115,6 +127,14 @@ impl Round {
         }
         Ok(())
     }
+}
+
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+
+/// What a kubelet renews every ten seconds.
+fn lease(node: &str) -> Value {
+    json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": node, "namespace": "kube-node-lease"},
+        "spec": {"holderIdentity": node, "leaseDurationSeconds": 40, "renewTime": pod_status::now_in_micros()}})
 }
 
 fn path(pod: &Value) -> String {

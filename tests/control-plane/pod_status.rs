@@ -12,6 +12,10 @@ pub fn now() -> String {
     after(0)
 }
 
+pub fn now_in_micros() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true)
+}
+
 fn after(seconds: i64) -> String {
     (Utc::now() + Duration::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
