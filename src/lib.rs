@@ -1,6 +1,7 @@
 //! holdup
 
 pub mod app;
+pub mod archive;
 pub mod diagnose;
 pub mod model;
 pub mod page;

@@ -1,5 +1,6 @@
 //! Everything that can be proved without a cluster: cases, causes, frames, laws, the wire, and the rules of the house.
 
+mod archive_read;
 mod causes;
 mod frames;
 mod picture;
