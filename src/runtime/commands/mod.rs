@@ -1,0 +1,54 @@
+//! One file a command. Each returns how the program exits; what went wrong is an error with what it means and what to do.
+
+mod completions;
+mod explain;
+mod rbac;
+
+use std::process::ExitCode;
+
+use color_eyre::Result;
+
+use crate::cli::{Cli, Command};
+
+/// Nothing is blocked, or the command did its work.
+pub const FINE: u8 = 0;
+/// Something is blocked.
+pub const BLOCKED: u8 = 1;
+/// It could not run: usage, unreadable input, no cluster.
+pub const FAILED: u8 = 2;
+/// It ran, but could not see enough to say.
+pub const UNSEEN: u8 = 3;
+
+/// Runs the command that the arguments name.
+///
+/// # Errors
+/// What kept it from running, in words.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Rbac(args)) => rbac::run(&cli.cluster, &args),
+        Some(Command::Completions(args)) => completions::run(&args),
+        Some(Command::Session(args)) => Err(session(&args.program)),
+        Some(Command::Demo(_) | Command::Report(_) | Command::Snapshot(_) | Command::Serve(_)) | None => {
+            color_eyre::eyre::bail!("not there yet")
+        }
+    }
+}
+
+/// Becomes the given program in a session of its own; returns only what kept it from that.
+fn session(program: &[std::ffi::OsString]) -> color_eyre::Report {
+    let words: Vec<String> = program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match words.split_first() {
+        Some((name, args)) => crate::watch::become_session(name, args).into(),
+        None => color_eyre::eyre::eyre!("no program is named"),
+    }
+}
+
+/// Writes to standard output. A reader that has gone away (`| head`) is no failure.
+pub(super) fn print(text: &str) -> Result<()> {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
