@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use crate::scenario::Scenario;
 use crate::troubles::SCENARIOS;
-use crate::{audit, plugins, restart, rights, say, troubles};
+use crate::{audit, plugins, restart, rights, say, serve, troubles};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -42,10 +42,12 @@ const SHARED: &[Named] = &[
     ("an exec plugin that fails is quoted", plugins::failing),
     ("an exec plugin that hangs ends with the time-out", plugins::hanging),
     ("the dashboard names the exec plugin it waits for", plugins::named_while_it_runs),
+    ("kubectl reads a file through holdup serve", serve::kubectl_reads_a_file),
 ];
 
 const ALONE: &[Named] = &[
     ("one report of the whole cluster names every trouble", troubles::one_report_names_all),
+    ("a snapshot reopens with the same blockers", serve::snapshot_reopens),
     ("a dashboard outlives the API server and ends with the picture of a fresh one", restart::dashboard_recovers),
     ("the audit log holds only get, list and watch", audit::only_reads),
 ];

@@ -20,6 +20,7 @@ mod programs;
 mod restart;
 mod rights;
 mod scenario;
+mod serve;
 mod terminal;
 mod troubles;
 mod wait;
