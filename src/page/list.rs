@@ -33,6 +33,19 @@ pub struct Row {
     pub fresh: bool,
     /// Where enter goes.
     pub opens: Option<Opens>,
+    /// What logs, events and yaml asked for here are about.
+    pub about: Option<About>,
+}
+
+/// The object that keys such as *logs* are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// `Kind/ns/name`.
+    pub object: String,
+    /// The pod whose logs tell most, if there is one.
+    pub pod: Option<String>,
+    /// The container of that pod that matters.
+    pub container: Option<String>,
 }
 
 /// Where enter on a row goes.
@@ -118,6 +131,10 @@ impl Row {
 
     pub fn opens(self, opens: Opens) -> Self {
         Self { opens: Some(opens), ..self }
+    }
+
+    pub fn about(self, about: About) -> Self {
+        Self { about: Some(about), ..self }
     }
 
     pub fn below(self, below: Vec<Line>) -> Self {

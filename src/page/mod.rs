@@ -9,7 +9,7 @@
 mod list;
 mod text;
 
-pub use list::{Align, Column, List, Opens, Row, Width};
+pub use list::{About, Align, Column, List, Opens, Row, Width};
 pub use text::{Cut, Line, Role, Span, Str, Text, Wrap, chars};
 
 /// One frame of the program, complete.
@@ -22,6 +22,8 @@ pub struct Page {
     pub header: Header,
     pub body: Layout,
     pub footer: Footer,
+    /// What logs, events and yaml are about where no row says so.
+    pub about: Option<About>,
     /// Drawn over the upper part of the body; while it is there its pane has the focus.
     pub overlay: Option<Overlay>,
 }
@@ -185,6 +187,11 @@ impl Page {
     /// The row under the cursor; none if it is gone.
     pub fn row(&self) -> Option<&Row> {
         self.focused()?.list()?.row()
+    }
+
+    /// What keys such as *logs* are about: the row under the cursor, else the page.
+    pub fn about(&self) -> Option<&About> {
+        self.row().and_then(|row| row.about.as_ref()).or(self.about.as_ref())
     }
 
     pub fn prompt(&self) -> Option<&Prompt> {

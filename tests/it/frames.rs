@@ -114,7 +114,7 @@ fn triage() -> Page {
                 .map(|(key, does)| Hint::new(key, does))
                 .into(),
         ),
-        overlay: None,
+        ..Page::default()
     }
 }
 

@@ -1,0 +1,119 @@
+//! What was fetched because somebody opened it: the object's yaml, its events, its logs; the newest few are kept.
+
+use crate::model::Time;
+use crate::page::About;
+
+/// Which text of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Document {
+    Yaml,
+    Events,
+    /// Of one container, the last 500 lines.
+    Logs,
+    /// Of its run before this one.
+    Previous,
+}
+
+/// One document to fetch, by `kind`, about what the page said it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// `Kind/ns/name`: the object whose page it is for.
+    pub object: String,
+    pub document: Document,
+    /// Whose logs: `Pod/ns/name`.
+    pub pod: Option<String>,
+    pub container: Option<String>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Lines of yaml or of a log, redacted.
+    Lines(Vec<String>),
+    /// Newest first.
+    Events(Vec<EventLine>),
+}
+
+/// An event as it is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventLine {
+    pub at: Option<Time>,
+    /// `Normal`, `Warning`.
+    pub kind: String,
+    pub reason: String,
+    pub message: String,
+    pub count: u32,
+    pub source: String,
+}
+
+/// A document and how far it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    pub wanted: Wanted,
+    pub state: State,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Waiting,
+    Here(Content),
+    /// Why not, and what to do.
+    Failed(String),
+}
+
+/// Enough to go back a few steps without asking again.
+const KEPT: usize = 12;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Documents {
+    kept: Vec<Fetched>,
+}
+
+impl Wanted {
+    pub(super) fn new(object: &str, document: Document, about: Option<&About>) -> Self {
+        let about = about.cloned().unwrap_or_default();
+        Self { object: object.to_owned(), document, pod: about.pod, container: about.container }
+    }
+}
+
+impl Documents {
+    pub fn get(&self, object: &str, document: Document) -> Option<&Fetched> {
+        self.kept.iter().rev().find(|kept| kept.wanted.object == object && kept.wanted.document == document)
+    }
+
+    pub(super) fn ask(&mut self, wanted: Wanted) {
+        self.put(Fetched { wanted, state: State::Waiting });
+    }
+
+    /// An answer to a question that nobody asks any more is dropped.
+    pub(super) fn answer(&mut self, wanted: &Wanted, result: Result<Content, String>) {
+        if let Some(kept) = self.kept.iter_mut().find(|kept| kept.wanted == *wanted) {
+            kept.state = result.map_or_else(State::Failed, State::Here);
+        }
+    }
+
+    fn put(&mut self, fetched: Fetched) {
+        let (object, document) = (fetched.wanted.object.clone(), fetched.wanted.document);
+        self.kept.retain(|kept| kept.wanted.object != object || kept.wanted.document != document);
+        self.kept.push(fetched);
+        if self.kept.len() > KEPT {
+            self.kept.remove(0);
+        }
+    }
+}
+
+impl Fetched {
+    pub fn lines(&self) -> &[String] {
+        match &self.state {
+            State::Here(Content::Lines(lines)) => lines,
+            State::Here(Content::Events(_)) | State::Waiting | State::Failed(_) => &[],
+        }
+    }
+
+    pub fn events(&self) -> &[EventLine] {
+        match &self.state {
+            State::Here(Content::Events(events)) => events,
+            State::Here(Content::Lines(_)) | State::Waiting | State::Failed(_) => &[],
+        }
+    }
+}

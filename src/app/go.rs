@@ -1,0 +1,274 @@
+//! Going somewhere and coming back, and what can be done with the row under the cursor.
+
+use super::actions::ACTIONS;
+use super::documents::{Document, Wanted};
+use super::typing::{self, Over};
+use super::view::{At, Select, Tab, Top, View};
+use super::{App, Effect, Filter};
+use crate::diagnose::Layer;
+use crate::page::{Focus, Opens, Page};
+
+/// More steps than anybody goes back.
+const DEEPEST: usize = 64;
+
+/// What is said when a key was meant for a row that went away.
+const GONE: &str = "that row is gone";
+
+/// To the next one or the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Next,
+    Previous,
+}
+
+/// Opens the row under the cursor. If it is gone, nothing is opened in its place.
+pub(super) fn open(app: &mut App, page: &Page) -> Vec<Effect> {
+    let Some(pane) = page.focused() else { return Vec::new() };
+    let Some(row) = page.row() else {
+        let index = app.spot(pane.id).index;
+        app.spot_mut(pane.id).select = Select::At(index);
+        return app.say(GONE);
+    };
+    let Some(opens) = row.opens.clone() else { return Vec::new() };
+    app.spot_mut(pane.id).select = Select::Id(row.id.to_string());
+    follow(app, opens, page)
+}
+
+pub(super) fn follow(app: &mut App, opens: Opens, page: &Page) -> Vec<Effect> {
+    match opens {
+        Opens::Blocker(id) => app.enter(At::Blocker(id)),
+        Opens::Object(object) => {
+            app.enter(At::Object { object, tab: Tab::Why });
+            return want(app, page, Document::Yaml);
+        }
+        Opens::Layer(layer) => {
+            app.choose_layer(layer.as_deref());
+            app.view.focus = None;
+        }
+        Opens::Namespace(name) => return typing::only_namespace(app, name),
+        Opens::Screen("coverage") => app.enter(At::Coverage),
+        Opens::Screen("quiet") => app.enter(At::Quiet),
+        Opens::Screen(_) => app.home(),
+        Opens::Action(id) => return run(app, id, page),
+        Opens::Filter(text) => {
+            app.home();
+            app.view.filter = Filter::parse(&text);
+        }
+        Opens::Query(text) => return typing::lay_over(app, Over::Palette(super::Input::new(text))),
+    }
+    Vec::new()
+}
+
+/// Runs an action that was chosen by name, on the page that lies below the palette.
+fn run(app: &mut App, id: &str, page: &Page) -> Vec<Effect> {
+    app.over = None;
+    let under = Page { overlay: None, ..page.clone() };
+    match ACTIONS.iter().find(|action| action.id == id) {
+        Some(action) if (action.when)(app, &under) => (action.run)(app, &under),
+        Some(_) | None => app.say("there is nothing here that this could act on"),
+    }
+}
+
+pub(super) fn can_go_back(app: &App) -> bool {
+    app.over.is_some() || !app.below.is_empty() || !app.view.filter.text.is_empty() || app.layer.is_some()
+}
+
+/// One step back: what lies over the screen, then the filter, then the view, then the layer. Never out of the program.
+pub(super) fn back(app: &mut App) -> Vec<Effect> {
+    if app.over.take().is_some() {
+        return Vec::new();
+    }
+    if !app.view.filter.text.is_empty() {
+        app.view.filter = Filter::default();
+    } else if let Some(view) = app.below.pop() {
+        app.view = view;
+    } else {
+        app.layer = None;
+    }
+    Vec::new()
+}
+
+/// Shows a side of the object that the page, or the row under the cursor, is about.
+pub(super) fn show(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
+    let focused = page.focused().and_then(|pane| pane.list()).filter(|list| list.selected.is_some() && list.len > 0);
+    if focused.is_some_and(|list| list.row().is_none()) {
+        return open(app, page);
+    }
+    let Some(about) = page.about().cloned() else { return Vec::new() };
+    let object = match (tab, &about.pod) {
+        (Tab::Logs | Tab::Previous, Some(pod)) if !app.is_on(&about.object) => pod.clone(),
+        _ => about.object.clone(),
+    };
+    if app.is_on(&object) {
+        app.turn(tab);
+    } else {
+        app.enter(At::Object { object, tab });
+    }
+    fetch_for(app, page, tab)
+}
+
+/// The document of the tab, if there is one that was not fetched yet.
+fn fetch_for(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
+    match tab {
+        Tab::Why | Tab::Tree => Vec::new(),
+        Tab::Events => want(app, page, Document::Events),
+        Tab::Yaml => want(app, page, Document::Yaml),
+        Tab::Logs => want(app, page, Document::Logs),
+        Tab::Previous => want(app, page, Document::Previous),
+    }
+}
+
+fn want(app: &mut App, page: &Page, document: Document) -> Vec<Effect> {
+    let At::Object { object, .. } = &app.view.at else { return Vec::new() };
+    let known = app.documents.get(object, document).is_some_and(|known| !matches!(known.state, super::State::Failed(_)));
+    if known { Vec::new() } else { fetch(app, Wanted::new(&object.clone(), document, page.about())) }
+}
+
+fn fetch(app: &mut App, wanted: Wanted) -> Vec<Effect> {
+    app.documents.ask(wanted.clone());
+    vec![Effect::Fetch(wanted)]
+}
+
+/// The document on the screen: its pane, its object, which it is.
+pub(super) fn document(app: &App) -> Option<(&'static str, String, Document)> {
+    let At::Object { object, tab } = &app.view.at else { return None };
+    let (pane, document) = match tab {
+        Tab::Why | Tab::Tree => return None,
+        Tab::Events => ("events", Document::Events),
+        Tab::Yaml => ("yaml", Document::Yaml),
+        Tab::Logs => ("logs", Document::Logs),
+        Tab::Previous => ("previous", Document::Previous),
+    };
+    Some((pane, object.clone(), document))
+}
+
+pub(super) fn reload(app: &mut App, page: &Page) -> Vec<Effect> {
+    let Some((_, object, document)) = document(app) else { return Vec::new() };
+    let wanted =
+        app.documents.get(&object, document).map_or_else(|| Wanted::new(&object, document, page.about()), |known| known.wanted.clone());
+    fetch(app, wanted)
+}
+
+/// The next pane; where there is only one, the next tab.
+pub(super) fn pane(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
+    let panes: Vec<&'static str> = page.panes().into_iter().filter(|pane| pane.focus != Focus::Never).map(|pane| pane.id).collect();
+    if panes.len() < 2 {
+        return turn(app, page, step);
+    }
+    let here = page.focused().and_then(|pane| panes.iter().position(|id| *id == pane.id)).unwrap_or(0);
+    let next = match step {
+        Step::Next => here + 1,
+        Step::Previous => here + panes.len() - 1,
+    };
+    app.view.focus = Some(panes[next % panes.len()]);
+    Vec::new()
+}
+
+/// The next tab of an object; elsewhere the next pane.
+pub(super) fn tab(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
+    match app.view.at {
+        At::Object { .. } => turn(app, page, step),
+        At::Triage | At::Blocker(_) | At::Coverage | At::Quiet => pane(app, page, step),
+    }
+}
+
+fn turn(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
+    let At::Object { tab, .. } = &app.view.at else { return Vec::new() };
+    let tab = match step {
+        Step::Next => tab.next(),
+        Step::Previous => tab.previous(),
+    };
+    app.turn(tab);
+    fetch_for(app, page, tab)
+}
+
+pub(super) fn layer_by_number(app: &mut App) -> Vec<Effect> {
+    let digit = app.pressed.and_then(|(chord, _)| chord.typed()).and_then(|c| c.to_digit(10));
+    app.layer = Layer::ALL.into_iter().find(|layer| layer.number().map(u32::from) == digit);
+    Vec::new()
+}
+
+pub(super) fn step_layer(app: &mut App, step: Step) -> Vec<Effect> {
+    // All of them come before the first and after the last.
+    let here = app.layer.map_or(0, |layer| layer as usize + 1);
+    let count = Layer::ALL.len() + 1;
+    let next = match step {
+        Step::Next => here + 1,
+        Step::Previous => here + count - 1,
+    } % count;
+    app.layer = next.checked_sub(1).map(|at| Layer::ALL[at]);
+    Vec::new()
+}
+
+/// The blocker that *mute* is about: the row's, or the screen's.
+pub(super) fn blocker(app: &App, page: &Page) -> Option<String> {
+    match (page.row().and_then(|row| row.opens.clone()), &app.view.at) {
+        (Some(Opens::Blocker(id)), _) => Some(id),
+        (_, At::Blocker(id)) => Some(id.clone()),
+        _ => None,
+    }
+}
+
+pub(super) fn mute(app: &mut App, page: &Page) -> Vec<Effect> {
+    let Some(id) = blocker(app, page) else { return Vec::new() };
+    if app.muted.remove(&id) {
+        return app.say("it speaks again");
+    }
+    app.muted.insert(id);
+    // Its row goes; the cursor stays on its line and takes the next one.
+    if let Some((pane, index)) = page.focused().and_then(|pane| Some((pane.id, pane.list()?.index(&page.row()?.id)?))) {
+        let spot = app.spot_mut(pane);
+        (spot.select, spot.index) = (Select::At(index), index);
+    }
+    app.say("muted for this session; z shows what is muted")
+}
+
+impl App {
+    /// Whether this object's page is on the screen.
+    fn is_on(&self, wanted: &str) -> bool {
+        matches!(&self.view.at, At::Object { object, .. } if object == wanted)
+    }
+
+    fn enter(&mut self, at: At) {
+        self.over = None;
+        if self.view.at == at {
+            return;
+        }
+        let left = std::mem::replace(&mut self.view, View::new(at));
+        self.below.push(left);
+        if self.below.len() > DEEPEST {
+            // The first screen stays below all others.
+            self.below.remove(1);
+        }
+        self.logs_begin_at_their_end();
+    }
+
+    /// Back to the first screen, which has kept its place.
+    fn home(&mut self) {
+        self.over = None;
+        if !self.below.is_empty() {
+            self.view = self.below.swap_remove(0);
+            self.below.clear();
+        }
+    }
+
+    fn turn(&mut self, to: Tab) {
+        if let At::Object { tab, .. } = &mut self.view.at {
+            *tab = to;
+            self.view.focus = None;
+        }
+        self.logs_begin_at_their_end();
+    }
+
+    fn logs_begin_at_their_end(&mut self) {
+        if let Some((pane @ ("logs" | "previous"), object, document)) = document(self)
+            && self.documents.get(&object, document).is_none()
+        {
+            self.view.spot_mut(pane).top = Top::End;
+        }
+    }
+
+    pub(super) fn choose_layer(&mut self, id: Option<&str>) {
+        self.layer = Layer::ALL.into_iter().find(|layer| Some(layer.id()) == id);
+    }
+}
