@@ -1,5 +1,6 @@
 //! What stands in front of the API: webhooks, policies, aggregated APIs.
 
+use super::pull::api;
 use super::{Condition, Meta, Selector, Text};
 
 api! {

@@ -1,13 +1,13 @@
 //! Batch: changes read from bytes, ready to be applied; made on any thread.
 
-use serde::Deserialize;
-
-use super::{Kind, Object, kinds::read_object, meta::or_default};
+use super::pull::{Pull, api};
+use super::read::Reader;
+use super::{Kind, Object, Text, kinds::read_object};
 
 /// One change of one object.
 #[derive(Debug, Clone)]
 pub enum Change {
-    Upsert(Kind, Object),
+    Upsert(Object),
     Delete(Identity),
 }
 
@@ -34,16 +34,16 @@ impl Batch {
     /// Reads one object as JSON and adds it. Bytes that are no object are counted, never an error.
     pub fn upsert(&mut self, json: &[u8]) {
         match read_object(self.kind, json) {
-            Some((kind, object)) => self.changes.push(Change::Upsert(kind, object)),
+            Some(object) => self.changes.push(Change::Upsert(object)),
             None => self.refused += 1,
         }
     }
 
     /// Notes that the object in these bytes (as in a DELETED watch event) went.
     pub fn delete(&mut self, json: &[u8]) {
-        match serde_json::from_slice::<Gone>(json) {
-            Ok(gone) => self.changes.push(Change::Delete(Identity { namespace: gone.metadata.namespace, name: gone.metadata.name })),
-            Err(_) => self.refused += 1,
+        match identity(json) {
+            Some(gone) => self.changes.push(Change::Delete(gone)),
+            None => self.refused += 1,
         }
     }
 
@@ -69,18 +69,20 @@ impl Batch {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Gone {
-    #[serde(deserialize_with = "or_default")]
-    metadata: GoneMeta,
+/// Which object the bytes speak of. A DELETED event may hold an object that is not read otherwise.
+fn identity(json: &[u8]) -> Option<Identity> {
+    let mut r = Reader::new(json);
+    let gone = Gone::pull(&mut r).filter(|_| r.is_sound())?.metadata;
+    (!gone.name.is_empty()).then_some(Identity { namespace: gone.namespace, name: gone.name })
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct GoneMeta {
-    #[serde(deserialize_with = "or_default")]
-    name: Box<str>,
-    #[serde(deserialize_with = "or_default")]
-    namespace: Box<str>,
+api! {
+    pub struct Gone {
+        metadata: GoneMeta,
+    }
+
+    pub struct GoneMeta {
+        name: Text,
+        namespace: Text,
+    }
 }

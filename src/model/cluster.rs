@@ -175,12 +175,12 @@ impl Cluster {
     fn take(&mut self, kind: Kind, place: Place, epoch: u32, batch: Batch, touched: &mut Touched) {
         for change in batch.into_changes() {
             match change {
-                Change::Upsert(stored, object) => {
+                Change::Upsert(object) => {
                     let at = address(&object);
                     if let Some(listing) = self.listing.get_mut(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
-                        listing.seen.insert((stored, at.clone()));
+                        listing.seen.insert((kind, at.clone()));
                     }
-                    self.upsert(stored, at, object, touched);
+                    self.upsert(kind, at, object, touched);
                 }
                 Change::Delete(id) => self.remove(kind, &(id.namespace, id.name), touched),
             }

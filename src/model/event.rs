@@ -1,8 +1,8 @@
 //! Events: one entry per object, reason and text, with Kubernetes' two spellings made one.
 
-use serde::Deserialize;
-
-use super::{Meta, Text, Time, meta::or_default};
+use super::pull::{Pull, api};
+use super::read::Reader;
+use super::{Meta, Text, Time};
 
 /// A core/v1 Event (events.k8s.io/v1 is the same object under another name).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,72 +43,48 @@ impl About {
     }
 }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Wire {
-    metadata: Meta,
-    #[serde(rename = "type", deserialize_with = "or_default")]
-    kind: Text,
-    #[serde(deserialize_with = "or_default")]
-    reason: Text,
-    #[serde(deserialize_with = "or_default")]
-    message: Text,
-    #[serde(deserialize_with = "or_default")]
-    note: Text,
-    #[serde(deserialize_with = "or_default")]
-    involved_object: About,
-    #[serde(deserialize_with = "or_default")]
-    regarding: About,
-    #[serde(deserialize_with = "or_default")]
-    source: Source,
-    #[serde(deserialize_with = "or_default")]
-    deprecated_source: Source,
-    #[serde(deserialize_with = "or_default")]
-    reporting_component: Text,
-    #[serde(deserialize_with = "or_default")]
-    reporting_controller: Text,
-    #[serde(deserialize_with = "or_default")]
-    count: i64,
-    #[serde(deserialize_with = "or_default")]
-    deprecated_count: i64,
-    #[serde(deserialize_with = "or_default")]
-    series: Series,
-    #[serde(deserialize_with = "super::time::optional")]
-    event_time: Option<Time>,
-    #[serde(deserialize_with = "super::time::optional")]
-    first_timestamp: Option<Time>,
-    #[serde(deserialize_with = "super::time::optional")]
-    last_timestamp: Option<Time>,
-    #[serde(deserialize_with = "super::time::optional")]
-    deprecated_first_timestamp: Option<Time>,
-    #[serde(deserialize_with = "super::time::optional")]
-    deprecated_last_timestamp: Option<Time>,
-}
+api! {
+    /// Both spellings as they come.
+    pub struct Wire {
+        metadata: Meta,
+        #[serde(rename = "type")]
+        kind: Text,
+        reason: Text,
+        message: Text,
+        note: Text,
+        involved_object: About,
+        regarding: About,
+        source: Source,
+        deprecated_source: Source,
+        reporting_component: Text,
+        reporting_controller: Text,
+        count: i64,
+        deprecated_count: i64,
+        series: Series,
+        event_time: Option<Time>,
+        first_timestamp: Option<Time>,
+        last_timestamp: Option<Time>,
+        deprecated_first_timestamp: Option<Time>,
+        deprecated_last_timestamp: Option<Time>,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Source {
-    #[serde(deserialize_with = "or_default")]
-    component: Text,
-    #[serde(deserialize_with = "or_default")]
-    host: Text,
-}
+    pub struct Source {
+        component: Text,
+        host: Text,
+    }
 
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Series {
-    #[serde(deserialize_with = "or_default")]
-    count: i64,
-    #[serde(deserialize_with = "super::time::optional")]
-    last_observed_time: Option<Time>,
+    pub struct Series {
+        count: i64,
+        last_observed_time: Option<Time>,
+    }
 }
 
 /// Event recorders write it before the newest text once ten texts were alike.
 const COMBINED: &str = "(combined from similar events): ";
 
-impl<'de> Deserialize<'de> for Event {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        Ok(Wire::deserialize(d)?.into())
+impl Pull for Event {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        Wire::pull(r).map(Into::into)
     }
 }
 

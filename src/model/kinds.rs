@@ -1,5 +1,7 @@
 //! KINDS: every kind that is followed, with where the API serves it and how it is read.
 
+use super::pull::Pull;
+use super::read::Reader;
 use super::*;
 
 /// How a kind reaches the model.
@@ -51,7 +53,13 @@ macro_rules! kinds {
             follow: Follow::$follow,
         },)+];
 
-        fn parse(kind: Kind, json: &[u8]) -> serde_json::Result<Object> {
+        fn pull(kind: Kind, r: &mut Reader<'_>) -> Option<Object> {
+            match kind { $(Kind::$kind => $shape::pull(r).map(|o| kinds!(@wrap $shape o)),)+ }
+        }
+
+        /// The same by serde.
+        #[cfg(test)]
+        pub(super) fn second_opinion(kind: Kind, json: &[u8]) -> serde_json::Result<Object> {
             match kind { $(Kind::$kind => serde_json::from_slice::<$shape>(json).map(|o| kinds!(@wrap $shape o)),)+ }
         }
     };
@@ -246,10 +254,9 @@ pub(super) fn qualified(api_version: &str, kind: &str) -> String {
     }
 }
 
-/// Reads one object. What its own shape refuses is kept as any other kind, so that one odd object never blinds a kind;
+/// Reads one object. A field of the wrong type counts as absent, so that one odd object never blinds a kind;
 /// `None` only for bytes that are no object with a name at all.
-pub fn read_object(kind: Kind, json: &[u8]) -> Option<(Kind, Object)> {
-    let named = |o: &Object| !o.meta().name.is_empty();
-    let read = parse(kind, json).ok().filter(named).map(|o| (kind, o));
-    read.or_else(|| parse(Kind::Other, json).ok().filter(named).map(|o| (Kind::Other, o)))
+pub fn read_object(kind: Kind, json: &[u8]) -> Option<Object> {
+    let mut r = Reader::new(json);
+    pull(kind, &mut r).filter(|o| r.is_at_end() && !o.meta().name.is_empty())
 }

@@ -3,51 +3,68 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer};
-
 use super::Time;
+use super::pull::{Pull, api};
+use super::read::Reader;
 
 /// Text as kept: no spare capacity.
 pub type Text = Box<str>;
 
-/// `null` is what Go writes for an empty list or map: it counts as absent.
-pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
-    Ok(Option::<T>::deserialize(d)?.unwrap_or_default())
-}
-
 /// The parts of `metadata` that diagnosis reads.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub struct Meta {
-    #[serde(deserialize_with = "or_default")]
     pub name: Text,
-    #[serde(deserialize_with = "or_default")]
     pub namespace: Text,
-    #[serde(deserialize_with = "or_default")]
     pub uid: Text,
-    #[serde(rename = "resourceVersion", deserialize_with = "or_default")]
+    #[cfg_attr(test, serde(rename = "resourceVersion"))]
     pub version: Text,
-    #[serde(deserialize_with = "or_default")]
     pub generation: i64,
-    #[serde(rename = "creationTimestamp", deserialize_with = "super::time::optional")]
+    #[cfg_attr(test, serde(rename = "creationTimestamp"))]
     pub created: Option<Time>,
     /// When deletion was asked for plus the grace period: Kubernetes writes the sum.
-    #[serde(rename = "deletionTimestamp", deserialize_with = "super::time::optional")]
+    #[cfg_attr(test, serde(rename = "deletionTimestamp"))]
     pub deleted: Option<Time>,
-    #[serde(rename = "deletionGracePeriodSeconds", deserialize_with = "or_default")]
+    #[cfg_attr(test, serde(rename = "deletionGracePeriodSeconds"))]
     pub grace: i64,
-    #[serde(deserialize_with = "or_default")]
     pub labels: BTreeMap<Text, Text>,
     /// Short annotations only; last-applied copies and other documents are left out.
-    #[serde(deserialize_with = "short_annotations")]
+    #[cfg_attr(test, serde(deserialize_with = "super::oracle::short_annotations"))]
     pub annotations: BTreeMap<Text, Text>,
-    #[serde(deserialize_with = "or_default")]
     pub finalizers: Vec<Text>,
-    #[serde(rename = "ownerReferences", deserialize_with = "or_default")]
+    #[cfg_attr(test, serde(rename = "ownerReferences"))]
     pub owners: Vec<Owner>,
     /// The newest time at which somebody wrote something other than a subresource (from managedFields).
-    #[serde(rename = "managedFields", deserialize_with = "newest_change")]
+    #[cfg_attr(test, serde(rename = "managedFields", deserialize_with = "super::oracle::newest_change"))]
     pub changed: Option<Time>,
+}
+
+impl Pull for Meta {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        if !r.object() {
+            return None;
+        }
+        let mut it = Self::default();
+        while let Some(key) = r.key() {
+            match &*key {
+                b"name" => it.name = Pull::pull(r).unwrap_or_default(),
+                b"namespace" => it.namespace = Pull::pull(r).unwrap_or_default(),
+                b"uid" => it.uid = Pull::pull(r).unwrap_or_default(),
+                b"resourceVersion" => it.version = Pull::pull(r).unwrap_or_default(),
+                b"generation" => it.generation = r.int().unwrap_or_default(),
+                b"creationTimestamp" => it.created = r.time(),
+                b"deletionTimestamp" => it.deleted = r.time(),
+                b"deletionGracePeriodSeconds" => it.grace = r.int().unwrap_or_default(),
+                b"labels" => it.labels = Pull::pull(r).unwrap_or_default(),
+                b"annotations" => it.annotations = annotations(r),
+                b"finalizers" => it.finalizers = Pull::pull(r).unwrap_or_default(),
+                b"ownerReferences" => it.owners = Pull::pull(r).unwrap_or_default(),
+                b"managedFields" => it.changed = newest_change(r),
+                _ => r.skip(),
+            }
+        }
+        Some(it)
+    }
 }
 
 impl Meta {
@@ -144,24 +161,45 @@ impl std::fmt::Display for ObjectRef {
 }
 
 /// Documents in annotations (last-applied, Helm, dashboards) are long, may hold secrets, and explain nothing here.
-const LONGEST_ANNOTATION: usize = 256;
-
-fn short_annotations<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<Text, Text>, D::Error> {
-    let all = Option::<BTreeMap<Cow<'_, str>, Cow<'_, str>>>::deserialize(d)?.unwrap_or_default();
-    let short = all.into_iter().filter(|(k, v)| v.len() <= LONGEST_ANNOTATION && !k.ends_with("last-applied-configuration"));
-    Ok(short.map(|(k, v)| (k.into(), v.into())).collect())
+pub(super) fn short(key: &str, value: &str) -> bool {
+    value.len() <= 256 && !key.ends_with("last-applied-configuration")
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ManagedEntry {
-    #[serde(deserialize_with = "super::time::optional")]
-    time: Option<Time>,
-    #[serde(deserialize_with = "or_default")]
-    subresource: Text,
+/// The short annotations; the others are never copied.
+pub(super) fn annotations(r: &mut Reader<'_>) -> BTreeMap<Text, Text> {
+    let mut kept = BTreeMap::new();
+    if !r.object() {
+        return kept;
+    }
+    while let Some(key) = r.key() {
+        let key = String::from_utf8_lossy(&key);
+        match r.str().filter(|value| short(&key, value)) {
+            Some(value) => kept.insert((*key).into(), (*value).into()),
+            None => kept.remove(&*key),
+        };
+    }
+    kept
 }
 
-fn newest_change<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Time>, D::Error> {
-    let entries = Option::<Vec<ManagedEntry>>::deserialize(d)?.unwrap_or_default();
-    Ok(entries.iter().filter(|e| e.subresource.is_empty()).filter_map(|e| e.time).max())
+/// The newest time among entries without subresource: what a person or a controller wanted, not what was observed.
+fn newest_change(r: &mut Reader<'_>) -> Option<Time> {
+    let mut newest = None;
+    if !r.list() {
+        return newest;
+    }
+    while r.item() {
+        let (mut time, mut subresource) = (None, false);
+        if !r.object() {
+            continue;
+        }
+        while let Some(key) = r.key() {
+            match &*key {
+                b"time" => time = r.time(),
+                b"subresource" => subresource = r.raw().is_some_and(|s| !s.is_empty()),
+                _ => r.skip(),
+            }
+        }
+        newest = newest.max(time.filter(|_| !subresource));
+    }
+    newest
 }

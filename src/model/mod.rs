@@ -1,17 +1,5 @@
 //! What the cluster looks like: one picture, kept small, changed only by [`Cluster::apply`]. No clock, no I/O.
 
-/// A struct in Kubernetes' own shape: camelCase names, every field optional, `null` is the default.
-macro_rules! api {
-    ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident : $type:ty),* $(,)? })+) => {$(
-        $(#[$meta])*
-        #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
-        #[serde(rename_all = "camelCase", default)]
-        pub struct $name {
-            $($(#[$field_meta])* #[serde(deserialize_with = "crate::model::meta::or_default")] pub $field: $type,)*
-        }
-    )+};
-}
-
 mod admission;
 mod batch;
 mod cluster;
@@ -22,12 +10,16 @@ mod indexes;
 mod kinds;
 mod meta;
 mod node;
+#[cfg(test)]
+mod oracle;
 mod other;
 mod pod;
 mod podspec;
 mod podstatus;
 mod policy;
+mod pull;
 mod quantity;
+mod read;
 mod reads;
 mod selector;
 mod service;

@@ -1,5 +1,6 @@
 //! Nodes and their leases.
 
+use super::pull::api;
 use super::{Condition, Meta, Resources, Text, Time};
 
 api! {

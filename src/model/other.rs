@@ -1,5 +1,6 @@
 //! Objects of which little is kept: secrets and config maps (that they exist), and any kind without a row of its own.
 
+use super::pull::api;
 use super::{Condition, Meta, Text};
 
 api! {

@@ -1,5 +1,6 @@
 //! Pod: the view of one pod that judges see, with Kubernetes' names.
 
+use super::pull::api;
 use super::{Condition, ContainerStatus, Meta, ObjectRef, Owner, PodSpec, PodStatus, Text, Time};
 
 /// A pod's uid.
@@ -15,16 +16,14 @@ pub enum Phase {
     Unknown,
 }
 
-/// A pod as stored.
-#[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
-#[serde(default)]
-pub struct PodObject {
-    #[serde(rename = "metadata")]
-    pub(super) meta: Meta,
-    #[serde(deserialize_with = "super::meta::or_default")]
-    pub(super) spec: PodSpec,
-    #[serde(deserialize_with = "super::meta::or_default")]
-    pub(super) status: PodStatus,
+api! {
+    /// A pod as stored.
+    pub struct PodObject {
+        #[serde(rename = "metadata")]
+        meta: Meta,
+        spec: PodSpec,
+        status: PodStatus,
+    }
 }
 
 /// One pod, borrowed from the cluster.

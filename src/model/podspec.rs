@@ -1,5 +1,6 @@
 //! A pod's spec, as in pods and in workload templates: the parts that diagnosis reads.
 
+use super::pull::api;
 use super::{Resources, Selector, Text};
 use std::collections::BTreeMap;
 
@@ -240,8 +241,7 @@ api! {
 }
 
 /// A port or an amount that is a number or a name (`80`, `http`, `25%`).
-#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum IntOrText {
     Int(i64),
     Text(Text),

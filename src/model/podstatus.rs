@@ -1,5 +1,6 @@
 //! A pod's status, kept only for pods that are odd: the parts that diagnosis reads.
 
+use super::pull::api;
 use super::{Condition, Text, Time};
 
 api! {

@@ -1,5 +1,6 @@
 //! What limits or orders the rest: namespaces, quotas, limits, classes, accounts.
 
+use super::pull::api;
 use super::{Condition, Meta, Resources, Text};
 
 api! {

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer};
-
 /// An amount of a resource: exact value in thousand-millionths, and the text as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quantity {
@@ -70,16 +68,6 @@ impl Quantity {
     }
 }
 
-impl<'de> Deserialize<'de> for Quantity {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = match serde_json::Value::deserialize(d)? {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a quantity"))
-    }
-}
-
 /// The decimal number in 10⁻⁹; digits beyond the ninth are rounded up, as Kubernetes does.
 fn decimal(text: &str) -> Option<i128> {
     let (negative, text) = match text.as_bytes().first()? {
@@ -88,7 +76,7 @@ fn decimal(text: &str) -> Option<i128> {
         _ => (false, text),
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if whole.is_empty() && fraction.is_empty() || whole.len() > 20 {
+    if whole.is_empty() && fraction.is_empty() || whole.len() > 20 || !whole.bytes().all(|c| c.is_ascii_digit()) {
         return None;
     }
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };

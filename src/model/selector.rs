@@ -1,6 +1,7 @@
 //! Label selectors.
 
 use super::Text;
+use super::pull::api;
 use std::collections::BTreeMap;
 
 api! {

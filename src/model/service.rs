@@ -1,5 +1,6 @@
 //! Services and what stands behind them.
 
+use super::pull::api;
 use super::{IntOrText, Meta, Text};
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
 //! Claims, volumes, classes, attachments.
 
+use super::pull::api;
 use super::{Condition, Meta, NodeSelector, ResourceNeeds, Resources, Text, Time};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use serde::{Deserialize, Deserializer};
-
 /// Whole seconds since 1970-01-01T00:00:00Z, never 0: `Option<Time>` takes four bytes too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(NonZeroU32);
@@ -21,7 +19,11 @@ impl Time {
 
     /// Reads `2026-05-04T10:12:00Z`, with or without a fraction, with `Z` or an offset. `None` where the text is no time.
     pub fn parse(text: &str) -> Option<Self> {
-        let b = text.as_bytes();
+        Self::read(text.as_bytes())
+    }
+
+    /// The same from bytes.
+    pub(super) fn read(b: &[u8]) -> Option<Self> {
         if b.len() < 20 || b[4] != b'-' || b[7] != b'-' || !matches!(b[10], b'T' | b't' | b' ') || b[13] != b':' || b[16] != b':' {
             return None;
         }
@@ -30,8 +32,8 @@ impl Time {
         if hour > 23 || minute > 59 || second > 60 {
             return None;
         }
-        let zone = b[19..].iter().skip_while(|c| **c == b'.' || c.is_ascii_digit()).copied().collect::<Vec<_>>();
-        Self::from_unix(days * 86_400 + hour * 3600 + minute * 60 + second - offset(&zone)?)
+        let fraction = b[19..].iter().take_while(|c| **c == b'.' || c.is_ascii_digit()).count();
+        Self::from_unix(days * 86_400 + hour * 3600 + minute * 60 + second - offset(&b[19 + fraction..])?)
     }
 
     /// `2026-05-04T10:12:00Z`.
@@ -56,18 +58,6 @@ impl Time {
 impl std::fmt::Debug for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.rfc3339())
-    }
-}
-
-/// A time that cannot be read counts as absent: one odd field must not cost the object.
-pub(super) fn optional<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Time>, D::Error> {
-    Ok(Option::<std::borrow::Cow<'_, str>>::deserialize(d)?.and_then(|t| Time::parse(&t)))
-}
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'_, str>::deserialize(d)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a time"))
     }
 }
 

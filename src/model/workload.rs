@@ -1,5 +1,6 @@
 //! Workloads: what makes pods, and what scales it.
 
+use super::pull::api;
 use super::{Condition, IntOrText, Meta, PodSpec, Selector, Text, Time};
 use std::collections::BTreeMap;
 
