@@ -24,7 +24,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    runtime::commands::run(cli).unwrap_or_else(|error| {
+    runtime::commands::run(&cli).unwrap_or_else(|error| {
         eprintln!("holdup: {error:#}");
         ExitCode::from(runtime::commands::FAILED)
     })

@@ -20,7 +20,7 @@ pub mod texts;
 pub use cause::{Cause, Judge, Stage};
 pub use causes::{CAUSES, cause};
 pub use cx::Cx;
-pub use engine::{Engine, Options, Progress};
+pub use engine::{Engine, Only, Options, Progress};
 pub use finding::{Clock, ClockKind, Evidence, Finding, Key, Verdict};
 pub use layer::Layer;
 pub use report::{Blocker, Consequence, Quiet, Report, Summary, Unchecked};

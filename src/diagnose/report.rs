@@ -90,13 +90,20 @@ pub struct Quiet {
     pub since: Option<Time>,
 }
 
+impl Report {
+    /// Counts again what is in it, after blockers were left out; pods and workloads of these namespaces only, if any are named.
+    pub fn count(&mut self, cluster: &Cluster, namespaces: &[String]) {
+        self.summary = summarise(cluster, &self.blockers, self.quiet.len(), namespaces);
+    }
+}
+
 pub(super) fn make<'a>(cluster: &Cluster, found: impl Iterator<Item = &'a Found> + Clone) -> Report {
     let mut blockers: Vec<Blocker> = fold(group(found.clone())).into_iter().map(|f| blocker(cluster, f)).collect();
     rank(&mut blockers);
     let mut quiet: Vec<Quiet> = found.filter(|f| f.finding.verdict == Verdict::Quiet).map(quiet_of).collect();
     quiet.sort();
     quiet.dedup();
-    let summary = summarise(cluster, &blockers, quiet.len());
+    let summary = summarise(cluster, &blockers, quiet.len(), &[]);
     Report { summary, blockers, quiet }
 }
 
@@ -217,12 +224,15 @@ fn unchecked(cluster: &Cluster, group: &Group) -> Vec<Unchecked> {
     all.into_iter().collect()
 }
 
-fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize) -> Summary {
+fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize, namespaces: &[String]) -> Summary {
     let pods: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.pod_names).collect();
     let workloads: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.affected).filter(|a| is_workload(a)).collect();
+    let everywhere = [None];
+    let places: Vec<Option<&str>> =
+        if namespaces.is_empty() { everywhere.to_vec() } else { namespaces.iter().map(|ns| Some(&**ns)).collect() };
     Summary {
-        pods: cluster.count(Kind::Pod),
-        workloads: count_workloads(cluster),
+        pods: places.iter().map(|ns| cluster.pods(*ns).count()).sum(),
+        workloads: places.iter().map(|ns| count_workloads(cluster, *ns)).sum(),
         stuck_pods: pods.len(),
         stuck_workloads: workloads.len(),
         blocked: blockers.iter().filter(|b| b.verdict == Verdict::Blocked).count(),
@@ -232,9 +242,9 @@ fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize) -> Summary {
 }
 
 /// Top controllers: a ReplicaSet or Job that another workload made is not counted again.
-fn count_workloads(cluster: &Cluster) -> usize {
+fn count_workloads(cluster: &Cluster, namespace: Option<&str>) -> usize {
     let own = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob];
     let made = [Kind::ReplicaSet, Kind::Job, Kind::ReplicationController];
-    let top = |kind: &Kind| cluster.objects(*kind, None).filter(|o| o.meta().controller().is_none()).count();
-    own.iter().map(|kind| cluster.count(*kind)).sum::<usize>() + made.iter().map(top).sum::<usize>()
+    let top = |kind: &Kind| cluster.objects(*kind, namespace).filter(|o| o.meta().controller().is_none()).count();
+    own.iter().map(|kind| cluster.objects(*kind, namespace).count()).sum::<usize>() + made.iter().map(top).sum::<usize>()
 }

@@ -1,3 +1,18 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
 pub mod commands;
+mod key;
+mod load;
+mod narrow;
+mod triage;
+
+pub use load::{Loaded, load};
+pub use triage::Triage;
+
+use crate::model::Time;
+
+/// The computer's own clock.
+pub(crate) fn wall_clock() -> Time {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_secs());
+    i64::try_from(since).ok().and_then(Time::from_unix).expect("a clock between 1970 and 2106")
+}

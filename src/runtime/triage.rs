@@ -1,0 +1,33 @@
+//! Triage: cluster and engine together, as every command uses them.
+
+use crate::diagnose::{Engine, Options, Progress, Report};
+use crate::model::{Cluster, Delta, Time};
+
+/// The picture and what is said of it.
+#[derive(Debug, Default)]
+pub struct Triage {
+    pub cluster: Cluster,
+    pub engine: Engine,
+}
+
+impl Triage {
+    pub fn new(options: Options) -> Self {
+        Self { cluster: Cluster::default(), engine: Engine::new(options) }
+    }
+
+    /// Takes in one delta; answers whether anything that is kept changed.
+    pub fn apply(&mut self, delta: Delta) -> bool {
+        let touched = self.cluster.apply(delta);
+        self.engine.touch(&touched);
+        !touched.is_empty()
+    }
+
+    /// Judges everything that waits to be judged.
+    pub fn judge(&mut self, now: Time) {
+        while self.engine.step(&self.cluster, now) == Progress::More {}
+    }
+
+    pub fn report(&self) -> Report {
+        self.engine.report(&self.cluster)
+    }
+}
