@@ -77,6 +77,10 @@ impl Stage {
 pub enum Judge {
     /// Pods that are not plain, and pods that restarted.
     Pod(fn(&Cx<'_>, Pod<'_>) -> Option<Finding>),
+    /// The same for rows that are told apart in one look: it names the row. It stands at one of them, the others say [`Judge::By`].
+    Pods(fn(&Cx<'_>, Pod<'_>) -> Option<(&'static str, Finding)>),
+    /// Found by the judge of the row with this id.
+    By(&'static str),
     /// Workloads that are incomplete, paused, suspended or scaled to 0; a ReplicaSet only without a Deployment.
     Workload(fn(&Cx<'_>, Workload<'_>) -> Option<Finding>),
     /// Claims that are not bound.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::model::{Cluster, Kind, Object, ObjectRef, Read, Time, Touched};
 
 use super::subjects::{Subject, is_subject, reference};
-use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cx::Looked, report};
+use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, report};
 
 /// Subjects judged in one step: about a millisecond of work.
 const SLICE: usize = 64;
@@ -163,18 +163,17 @@ impl Engine {
         judged: &mut Judged,
     ) -> Vec<Found> {
         let mut all = Vec::new();
-        for cause in CAUSES.iter().copied().flatten().filter(|c| c.stage == stage && c.generic == generic) {
+        for row in CAUSES.iter().copied().flatten().filter(|c| c.stage == stage && c.generic == generic) {
             let namespace = object.map_or("", |(_, o)| &*o.meta().namespace);
-            if cause.needs.iter().any(|kind| cluster.coverage().is_loading(*kind, namespace)) {
-                judged.reads.extend(cause.needs.iter().map(|kind| Read::coverage(*kind)));
+            if row.needs.iter().any(|kind| cluster.coverage().is_loading(*kind, namespace)) {
+                judged.reads.extend(row.needs.iter().map(|kind| Read::coverage(*kind)));
                 continue;
             }
             let cx = Cx::new(cluster, now, self.options.clock_is_known);
-            let findings = run(cause, &cx, cluster, object);
+            let findings = run(row, &cx, cluster, object);
             let looked = cx.finish();
             judged.take(&looked);
-            let found = findings.into_iter().map(|f| found(cause, cluster, object, f, &looked));
-            all.extend(found);
+            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, object, f, &looked)));
             if !all.is_empty() && object.is_some() {
                 break;
             }
@@ -212,20 +211,29 @@ impl Options {
 }
 
 /// A judge that panics costs its subject only.
-fn run(cause: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<Finding> {
-    let answer = catch_unwind(AssertUnwindSafe(|| dispatch(cause.judge, cx, cluster, object)));
+fn run(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<(&'static Cause, Finding)> {
+    let answer = catch_unwind(AssertUnwindSafe(|| dispatch(row, cx, cluster, object)));
     answer.unwrap_or_else(|_| {
         let root = object.map_or_else(|| ObjectRef::new("Cluster", "", ""), |(kind, o)| reference(kind, o));
-        vec![Finding::quiet(root, format!("internal error in cause {}", cause.id))]
+        vec![(row, Finding::quiet(root, format!("internal error in cause {}", row.id)))]
     })
 }
 
-fn dispatch(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<Finding> {
+fn dispatch(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<(&'static Cause, Finding)> {
     let Some((kind, object)) = object else {
-        return if let Judge::ControlPlane(f) = judge { f(cx) } else { Vec::new() };
+        return if let Judge::ControlPlane(f) = row.judge { f(cx).into_iter().map(|f| (row, f)).collect() } else { Vec::new() };
     };
+    let meta = object.meta();
+    if let (Judge::Pods(f), Object::Pod(_)) = (row.judge, object) {
+        let told = cluster.pod(&meta.namespace, &meta.name).and_then(|pod| f(cx, pod));
+        return told.map(|(id, f)| (cause(id).unwrap_or(row), f)).into_iter().collect();
+    }
+    ask_one(row.judge, cx, cluster, kind, object).map(|f| (row, f)).into_iter().collect()
+}
+
+fn ask_one(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, kind: Kind, object: &Object) -> Option<Finding> {
     let deleting = object.meta().deleted.is_some();
-    let finding = match (judge, object) {
+    match (judge, object) {
         (Judge::Pod(f), Object::Pod(_)) => cluster.pod(&object.meta().namespace, &object.meta().name).and_then(|pod| f(cx, pod)),
         (_, Object::Pod(_)) => None,
         (Judge::Deleting(f), _) if deleting => f(cx, Deleting { kind, object }),
@@ -238,8 +246,7 @@ fn dispatch(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, 
         (Judge::Budget(f), Object::PodDisruptionBudget(o)) => f(cx, o),
         (Judge::Object(f), _) if Workload::of(object).is_none() => f(cx, object),
         _ => None,
-    };
-    finding.into_iter().collect()
+    }
 }
 
 fn found(cause: &'static Cause, cluster: &Cluster, object: Option<(Kind, &Object)>, mut finding: Finding, looked: &Looked) -> Found {
