@@ -335,7 +335,7 @@ async fn credential(target: &Target, manner: Manner) -> Result<Credential, Error
         return Ok(Credential::default());
     };
     let program = target.options.program.as_ref();
-    plugin.run(manner, &target.environment, program, PLUGIN).await
+    plugin.run(manner, &target.environment, program, target.options.plugin_timeout.unwrap_or(PLUGIN)).await
 }
 
 fn host_is_near(server: &http::Uri) -> bool {

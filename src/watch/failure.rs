@@ -38,11 +38,19 @@ pub(super) fn refuses_certificate(error: &kube::Error) -> bool {
     chain(error).find_map(handshake).is_some_and(tls::is_about_us)
 }
 
-/// rustls' errors travel inside `io::Error`, which does not name them as its source.
+/// rustls' errors travel inside one `io::Error` or two, which do not name them as their source.
 fn handshake<'a>(cause: &'a (dyn Cause + 'static)) -> Option<&'a rustls::Error> {
-    let inner = |io: &'a std::io::Error| io.get_ref()?.downcast_ref::<rustls::Error>();
-    let direct = cause.downcast_ref::<rustls::Error>();
-    direct.or_else(|| cause.downcast_ref::<std::io::Error>().and_then(inner))
+    if let Some(error) = cause.downcast_ref() {
+        return Some(error);
+    }
+    let mut io: &std::io::Error = cause.downcast_ref()?;
+    loop {
+        let inner = io.get_ref()?;
+        if let Some(error) = inner.downcast_ref() {
+            return Some(error);
+        }
+        io = inner.downcast_ref()?;
+    }
 }
 
 fn was_answering(texts: &[String]) -> bool {

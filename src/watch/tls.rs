@@ -189,7 +189,8 @@ pub(super) fn explain(error: &rustls::Error) -> Error {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is rustls' and grows")]
 fn explain_certificate(problem: &CertificateError, debug: &str) -> (String, &'static str) {
     match problem {
-        CertificateError::UnknownIssuer => (
+        // A bad signature is an authority of the same name with another key, as after a rotation.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => (
             "the server's certificate is signed by an authority that is not trusted here".to_owned(),
             "check certificate-authority of this cluster, or whether a proxy opens the connection",
         ),

@@ -1,3 +1,11 @@
 //! The room that talks to the cluster, against a small mock API server on loopback and services in this process.
 
+mod certs;
+mod home;
+mod kubeconfig;
+mod login;
+mod mock;
+mod plugins;
+mod proxies;
 mod split;
+mod tls;
