@@ -6,4 +6,5 @@ mod causes;
 mod frames;
 mod picture;
 mod redact;
+mod tidy;
 mod watch;
