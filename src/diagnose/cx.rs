@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, CoverageState, Event, Kind, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
+use crate::model::{Cluster, CoverageState, Event, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
 
 use super::Workload;
 
@@ -15,7 +15,12 @@ pub struct Cx<'a> {
     reads: RefCell<BTreeSet<Read>>,
     due: Cell<Option<Time>>,
     unknown: RefCell<BTreeMap<(Kind, Box<str>), ()>>,
+    /// Where looks are kept in words, when somebody wants to know them.
+    trace: Option<&'a Trace>,
 }
+
+/// What judges looked at, in words.
+pub(super) type Trace = RefCell<BTreeSet<Look<Box<str>>>>;
 
 /// Everything a judge looked at.
 #[derive(Debug, Default)]
@@ -27,8 +32,8 @@ pub(super) struct Looked {
 }
 
 impl<'a> Cx<'a> {
-    pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool) -> Self {
-        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default() }
+    pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool, trace: Option<&'a Trace>) -> Self {
+        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default(), trace }
     }
 
     pub(super) fn finish(self) -> Looked {
@@ -57,31 +62,31 @@ impl<'a> Cx<'a> {
 
     /// One object. `Absent` only where the kind was read completely in that namespace.
     pub fn get<T: Stored>(&self, namespace: &str, name: &str) -> Seen<&'a T> {
-        self.read(Read::object(T::KIND, namespace, name));
+        self.look(&Look::Object(T::KIND, namespace, name));
         self.note(T::KIND, namespace, self.cluster.get(namespace, name))
     }
 
     /// Whether an object of any followed kind exists.
     pub fn object(&self, kind: Kind, namespace: &str, name: &str) -> Seen<&'a Object> {
-        self.read(Read::object(kind, namespace, name));
+        self.look(&Look::Object(kind, namespace, name));
         self.note(kind, namespace, self.cluster.object(kind, namespace, name))
     }
 
     /// All objects of a kind, in a namespace or everywhere: what was read so far. Ask [`Cx::sees_all`] before concluding from absence.
     pub fn all<T: Stored + 'a>(&self, namespace: Option<&str>) -> impl Iterator<Item = &'a T> {
-        self.read(Read::set(T::KIND, namespace));
+        self.look(&Look::Set(T::KIND, namespace));
         self.cluster.all(namespace)
     }
 
     /// The same for any kind, by its id.
     pub fn objects(&self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
-        self.read(Read::set(kind, namespace));
+        self.look(&Look::Set(kind, namespace));
         self.cluster.objects(kind, namespace)
     }
 
     /// Whether the kind was read completely there, so that what is not in it does not exist. If not, it is noted as unchecked.
     pub fn sees_all(&self, kind: Kind, namespace: Option<&str>) -> bool {
-        self.read(Read::coverage(kind));
+        self.look(&Look::Coverage(kind));
         let coverage = self.cluster.coverage();
         let sees = namespace.map_or_else(|| coverage.is_synced_everywhere(kind), |ns| coverage.is_synced(kind, ns));
         if !sees {
@@ -92,29 +97,29 @@ impl<'a> Cx<'a> {
 
     /// How a kind is covered there: for causes about reading itself.
     pub fn coverage(&self, kind: Kind, namespace: &str) -> Option<&'a CoverageState> {
-        self.read(Read::coverage(kind));
+        self.look(&Look::Coverage(kind));
         self.cluster.coverage().get(kind, namespace)
     }
 
     pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'a>> {
-        self.read(Read::object(Kind::Pod, namespace, name));
+        self.look(&Look::Object(Kind::Pod, namespace, name));
         self.cluster.pod(namespace, name)
     }
 
     pub fn pods(&self, namespace: Option<&str>) -> impl Iterator<Item = Pod<'a>> {
-        self.read(Read::set(Kind::Pod, namespace));
+        self.look(&Look::Set(Kind::Pod, namespace));
         self.cluster.pods(namespace)
     }
 
     /// Pods whose controller has this uid.
     pub fn pods_of(&self, uid: &str) -> Vec<Pod<'a>> {
-        self.read(Read::pods_of(uid));
+        self.look(&Look::PodsOf(uid));
         self.cluster.pods_of(uid).collect()
     }
 
     /// Pods bound to a node.
     pub fn pods_on(&self, node: &str) -> Vec<Pod<'a>> {
-        self.read(Read::pods_on(node));
+        self.look(&Look::PodsOn(node));
         self.cluster.pods_on(node).collect()
     }
 
@@ -141,13 +146,13 @@ impl<'a> Cx<'a> {
 
     /// Objects of a kind whose controller has this uid.
     pub fn owned<T: Stored>(&self, uid: &str) -> Vec<&'a T> {
-        self.read(Read::owned(T::KIND, uid));
+        self.look(&Look::Owned(T::KIND, uid));
         self.cluster.owned(uid)
     }
 
     /// Events about an object, newest first. Their absence proves nothing.
     pub fn events(&self, about: &ObjectRef) -> Vec<&'a Event> {
-        self.read(Read::events_of(&about.kind, &about.namespace, &about.name));
+        self.look(&Look::EventsOf(&about.kind, &about.namespace, &about.name));
         self.cluster.events(about)
     }
 
@@ -159,7 +164,7 @@ impl<'a> Cx<'a> {
     /// The top controller of a pod: what people deployed.
     pub fn workload_of(&self, pod: Pod<'_>) -> ObjectRef {
         if let Some(owner) = pod.owner() {
-            self.read(Read::object(Kind::of(&owner.api_version, &owner.kind), pod.namespace(), &owner.name));
+            self.look(&Look::Object(Kind::of(&owner.api_version, &owner.kind), pod.namespace(), &owner.name));
         }
         self.cluster.top_owner(pod)
     }
@@ -172,17 +177,20 @@ impl<'a> Cx<'a> {
     /// The workload that a reference names.
     pub fn workload(&self, reference: &ObjectRef) -> Option<Workload<'a>> {
         let kind = Kind::named(&reference.kind);
-        self.read(Read::object(kind, &reference.namespace, &reference.name));
+        self.look(&Look::Object(kind, &reference.namespace, &reference.name));
         self.cluster.object(kind, &reference.namespace, &reference.name).is().and_then(Workload::of)
     }
 
-    fn read(&self, read: Read) {
-        self.reads.borrow_mut().insert(read);
+    fn look(&self, look: &Look<&str>) {
+        self.reads.borrow_mut().insert(Read::of(look));
+        if let Some(trace) = self.trace {
+            trace.borrow_mut().insert(look.to_owned());
+        }
     }
 
     fn note<T>(&self, kind: Kind, namespace: &str, seen: Seen<T>) -> Seen<T> {
         if !matches!(seen, Seen::Is(_)) {
-            self.read(Read::coverage(kind));
+            self.look(&Look::Coverage(kind));
         }
         if seen.is_unknown() {
             self.unknown.borrow_mut().insert((kind, namespace.into()), ());

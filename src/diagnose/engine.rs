@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::model::{Cluster, Kind, Object, ObjectRef, Read, Time, Touched};
+use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
 
 use super::subjects::{Subject, is_subject, reference};
-use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, report};
+use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, cx::Trace, report};
 
 /// Subjects judged in one step: about a millisecond of work.
 const SLICE: usize = 64;
@@ -44,6 +44,14 @@ pub(super) struct Found {
     pub affected: ObjectRef,
     /// The pod, if the subject is one.
     pub pod: Option<ObjectRef>,
+}
+
+/// What is judged against.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    cluster: &'a Cluster,
+    now: Time,
+    trace: Option<&'a Trace>,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +95,7 @@ impl Engine {
         for _ in 0..SLICE {
             let Some(subject) = self.waiting.pop_first() else { return Progress::Done };
             self.forget(&subject);
-            let judged = self.judge(cluster, now, &subject);
+            let judged = self.judge(View { cluster, now, trace: None }, &subject);
             self.remember(subject, judged);
         }
         if self.waiting.is_empty() { Progress::Done } else { Progress::More }
@@ -101,6 +109,18 @@ impl Engine {
     /// Everything found, grouped, folded and ranked.
     pub fn report(&self, cluster: &Cluster) -> Report {
         report::make(cluster, self.judged.values().flat_map(|j| &j.found))
+    }
+
+    /// What the judges of everything found have looked at: what a snapshot must hold so that it names the same blockers.
+    pub fn looks(&self, cluster: &Cluster, now: Time) -> BTreeSet<Look<Box<str>>> {
+        let trace = Trace::default();
+        for (subject, _) in self.judged.iter().filter(|(_, judged)| !judged.found.is_empty()) {
+            if let Subject::Object(kind, namespace, name) = subject {
+                trace.borrow_mut().insert(Look::Object(*kind, namespace.clone(), name.clone()));
+            }
+            self.judge(View { cluster, now, trace: Some(&trace) }, subject);
+        }
+        trace.into_inner()
     }
 
     fn forget(&mut self, subject: &Subject) {
@@ -131,7 +151,8 @@ impl Engine {
         self.judged.insert(subject, judged);
     }
 
-    fn judge(&self, cluster: &Cluster, now: Time, subject: &Subject) -> Judged {
+    fn judge(&self, view: View<'_>, subject: &Subject) -> Judged {
+        let cluster = view.cluster;
         let object = match subject {
             Subject::ControlPlane => None,
             Subject::Object(kind, namespace, name) => match cluster.object(*kind, namespace, name).is() {
@@ -140,9 +161,15 @@ impl Engine {
             },
         };
         let mut judged = Judged::default();
+        for look in object.map_or_else(Vec::new, |(_, object)| owners(cluster, object)) {
+            judged.reads.insert(Read::of(&look));
+            if let Some(trace) = view.trace {
+                trace.borrow_mut().insert(look.to_owned());
+            }
+        }
         for stage in Stage::ALL {
-            let specific = self.ask(cluster, now, object, stage, false, &mut judged);
-            let found = if specific.is_empty() { self.ask(cluster, now, object, stage, true, &mut judged) } else { specific };
+            let specific = self.ask(view, object, stage, false, &mut judged);
+            let found = if specific.is_empty() { self.ask(view, object, stage, true, &mut judged) } else { specific };
             let ends = !found.is_empty() && object.is_some();
             judged.found.extend(found);
             if ends {
@@ -153,15 +180,8 @@ impl Engine {
     }
 
     /// Asks every row of a stage that takes this subject; the first that answers wins, but for the control plane, where all are heard.
-    fn ask(
-        &self,
-        cluster: &Cluster,
-        now: Time,
-        object: Option<(Kind, &Object)>,
-        stage: Stage,
-        generic: bool,
-        judged: &mut Judged,
-    ) -> Vec<Found> {
+    fn ask(&self, view: View<'_>, object: Option<(Kind, &Object)>, stage: Stage, generic: bool, judged: &mut Judged) -> Vec<Found> {
+        let cluster = view.cluster;
         let mut all = Vec::new();
         for row in CAUSES.iter().copied().flatten().filter(|c| c.stage == stage && c.generic == generic) {
             let namespace = object.map_or("", |(_, o)| &*o.meta().namespace);
@@ -169,7 +189,7 @@ impl Engine {
                 judged.reads.extend(row.needs.iter().map(|kind| Read::coverage(*kind)));
                 continue;
             }
-            let cx = Cx::new(cluster, now, self.options.clock_is_known);
+            let cx = Cx::new(cluster, view.now, self.options.clock_is_known, view.trace);
             let findings = run(row, &cx, cluster, object);
             let looked = cx.finish();
             judged.take(&looked);
@@ -208,6 +228,22 @@ impl Options {
         };
         only.labels.matches(label) && only.fields.iter().all(|(path, value, equal)| (field(path) == *value) == *equal)
     }
+}
+
+/// The chain of controllers above an object: whom a finding holds up changes with it.
+fn owners<'a>(cluster: &'a Cluster, object: &'a Object) -> Vec<Look<&'a str>> {
+    let namespace = &*object.meta().namespace;
+    let mut owner = match object {
+        Object::Pod(_) => cluster.pod(namespace, &object.meta().name).and_then(|pod| pod.owner()),
+        _ => object.meta().controller(),
+    };
+    let mut looks = Vec::new();
+    while let Some(above) = owner.filter(|_| looks.len() < 5) {
+        let kind = Kind::of(&above.api_version, &above.kind);
+        looks.push(Look::Object(kind, namespace, &above.name));
+        owner = cluster.object(kind, namespace, &above.name).is().and_then(|o| o.meta().controller());
+    }
+    looks
 }
 
 /// A judge that panics costs its subject only.

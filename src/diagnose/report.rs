@@ -231,7 +231,7 @@ fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize, namespaces: 
     let places: Vec<Option<&str>> =
         if namespaces.is_empty() { everywhere.to_vec() } else { namespaces.iter().map(|ns| Some(&**ns)).collect() };
     Summary {
-        pods: places.iter().map(|ns| cluster.pods(*ns).count()).sum(),
+        pods: if namespaces.is_empty() { cluster.count(Kind::Pod) } else { places.iter().map(|ns| cluster.pods(*ns).count()).sum() },
         workloads: places.iter().map(|ns| count_workloads(cluster, *ns)).sum(),
         stuck_pods: pods.len(),
         stuck_workloads: workloads.len(),

@@ -42,7 +42,7 @@ pub use podspec::*;
 pub use podstatus::*;
 pub use policy::*;
 pub use quantity::{Quantity, Resources};
-pub use reads::Read;
+pub use reads::{Look, Read};
 pub use selector::{Requirement, Selector};
 pub use service::*;
 pub use storage::*;

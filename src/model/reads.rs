@@ -8,56 +8,80 @@ use super::Kind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(u64);
 
-#[derive(Hash)]
-enum Tag<'a> {
-    Object(Kind, &'a str, &'a str),
-    Set(Kind, Option<&'a str>),
-    PodsOf(&'a str),
-    PodsOn(&'a str),
-    EventsOf(&'a str, &'a str, &'a str),
-    Owned(Kind, &'a str),
+/// What was looked at. A snapshot holds what the judges of its blockers looked at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Look<S> {
+    /// One object: kind, namespace, name.
+    Object(Kind, S, S),
+    /// All objects of a kind, in a namespace or everywhere.
+    Set(Kind, Option<S>),
+    /// Pods whose controller has this uid.
+    PodsOf(S),
+    /// Pods bound to this node.
+    PodsOn(S),
+    /// Events about an object: the name of its kind, namespace, name.
+    EventsOf(S, S, S),
+    /// Objects of a kind whose controller has this uid.
+    Owned(Kind, S),
+    /// How much of a kind we may see.
     Coverage(Kind),
+}
+
+impl Look<&str> {
+    /// The same, kept apart from what it was borrowed from.
+    pub fn to_owned(&self) -> Look<Box<str>> {
+        match *self {
+            Self::Object(kind, namespace, name) => Look::Object(kind, namespace.into(), name.into()),
+            Self::Set(kind, namespace) => Look::Set(kind, namespace.map(Into::into)),
+            Self::PodsOf(uid) => Look::PodsOf(uid.into()),
+            Self::PodsOn(node) => Look::PodsOn(node.into()),
+            Self::EventsOf(kind, namespace, name) => Look::EventsOf(kind.into(), namespace.into(), name.into()),
+            Self::Owned(kind, uid) => Look::Owned(kind, uid.into()),
+            Self::Coverage(kind) => Look::Coverage(kind),
+        }
+    }
 }
 
 impl Read {
     /// One object by name, whether it exists or not.
     pub fn object(kind: Kind, namespace: &str, name: &str) -> Self {
-        Self::of(&Tag::Object(kind, namespace, name))
+        Self::of(&Look::Object(kind, namespace, name))
     }
 
     /// All objects of a kind in a namespace, or in all.
     pub fn set(kind: Kind, namespace: Option<&str>) -> Self {
-        Self::of(&Tag::Set(kind, namespace))
+        Self::of(&Look::Set(kind, namespace))
     }
 
     /// Pods whose controller has this uid.
     pub fn pods_of(uid: &str) -> Self {
-        Self::of(&Tag::PodsOf(uid))
+        Self::of(&Look::PodsOf(uid))
     }
 
     /// Pods bound to a node.
     pub fn pods_on(node: &str) -> Self {
-        Self::of(&Tag::PodsOn(node))
+        Self::of(&Look::PodsOn(node))
     }
 
     /// Events about an object.
     pub fn events_of(kind: &str, namespace: &str, name: &str) -> Self {
-        Self::of(&Tag::EventsOf(kind, namespace, name))
+        Self::of(&Look::EventsOf(kind, namespace, name))
     }
 
     /// Objects of a kind whose controller has this uid.
     pub fn owned(kind: Kind, uid: &str) -> Self {
-        Self::of(&Tag::Owned(kind, uid))
+        Self::of(&Look::Owned(kind, uid))
     }
 
     /// How much of a kind we may see.
     pub fn coverage(kind: Kind) -> Self {
-        Self::of(&Tag::Coverage(kind))
+        Self::of(&Look::Coverage(kind))
     }
 
-    fn of(tag: &Tag<'_>) -> Self {
+    /// The dependency that a look makes.
+    pub fn of(look: &Look<&str>) -> Self {
         let mut hasher = std::hash::DefaultHasher::new();
-        tag.hash(&mut hasher);
+        look.hash(&mut hasher);
         Self(hasher.finish())
     }
 }
