@@ -69,6 +69,8 @@ pub struct Engine {
     judged: BTreeMap<Subject, Judged>,
     readers: HashMap<Read, BTreeSet<Subject>>,
     due: BTreeSet<(Time, Subject)>,
+    /// Something found differs from what the last report held.
+    changed: bool,
 }
 
 impl Engine {
@@ -94,8 +96,9 @@ impl Engine {
         }
         for _ in 0..SLICE {
             let Some(subject) = self.waiting.pop_first() else { return Progress::Done };
-            self.forget(&subject);
+            let before = self.forget(&subject);
             let judged = self.judge(View { cluster, now, trace: None }, &subject);
+            self.changed |= !same(&before.found, &judged.found);
             self.remember(subject, judged);
         }
         if self.waiting.is_empty() { Progress::Done } else { Progress::More }
@@ -104,6 +107,16 @@ impl Engine {
     /// When the clock alone changes a finding next.
     pub fn next_due(&self) -> Option<Time> {
         self.due.first().map(|(at, _)| *at)
+    }
+
+    /// Whether something found differs from what it was when this was last asked: only then is a new report worth making.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// The same without answering for it.
+    pub fn changed(&self) -> bool {
+        self.changed
     }
 
     /// Everything found, grouped, folded and ranked.
@@ -123,8 +136,8 @@ impl Engine {
         trace.into_inner()
     }
 
-    fn forget(&mut self, subject: &Subject) {
-        let Some(old) = self.judged.remove(subject) else { return };
+    fn forget(&mut self, subject: &Subject) -> Judged {
+        let Some(old) = self.judged.remove(subject) else { return Judged::default() };
         for read in &old.reads {
             if let Some(readers) = self.readers.get_mut(read) {
                 readers.remove(subject);
@@ -136,6 +149,7 @@ impl Engine {
         if let Some(at) = old.due {
             self.due.remove(&(at, subject.clone()));
         }
+        old
     }
 
     fn remember(&mut self, subject: Subject, judged: Judged) {
@@ -200,6 +214,11 @@ impl Engine {
         }
         all
     }
+}
+
+fn same(a: &[Found], b: &[Found]) -> bool {
+    let one = |(a, b): (&Found, &Found)| a.cause.id == b.cause.id && a.affected == b.affected && a.pod == b.pod && a.finding == b.finding;
+    a.len() == b.len() && a.iter().zip(b).all(one)
 }
 
 impl Judged {
