@@ -4,6 +4,7 @@ mod archive_read;
 mod cases;
 mod causes;
 mod frames;
+mod laws;
 mod picture;
 mod redact;
 mod tidy;

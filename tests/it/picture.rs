@@ -33,7 +33,7 @@ pub fn judge(cluster: &Cluster, now: &str) -> Report {
     engine.report(cluster)
 }
 
-fn everything(cluster: &Cluster) -> holdup::model::Touched {
+pub fn everything(cluster: &Cluster) -> holdup::model::Touched {
     let mut touched = holdup::model::Touched::default();
     for row in KINDS {
         for object in cluster.objects(row.kind, None) {
