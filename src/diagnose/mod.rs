@@ -13,6 +13,7 @@ mod group;
 mod layer;
 mod rank;
 mod report;
+pub mod scheduling;
 mod settle;
 mod subjects;
 pub mod texts;

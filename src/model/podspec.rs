@@ -190,6 +190,7 @@ api! {
         min_domains: Option<i64>,
         node_affinity_policy: Text,
         node_taints_policy: Text,
+        match_label_keys: Vec<Text>,
     }
 
     pub struct Volume {
