@@ -21,7 +21,7 @@ use crate::model::{Cluster, Pod, Time};
 /// cluster, so it is for one blocker at a time.
 pub fn fit(cluster: &Cluster, pod: Pod<'_>) -> Vec<NodeFit> {
     // Nothing here asks the clock.
-    let cx = Cx::new(cluster, Time::from_unix(1).expect("1 is a time"), false);
+    let cx = Cx::new(cluster, Time::from_unix(1).expect("1 is a time"), false, None);
     let mut fits = match cluster.pod(pod.namespace(), &pod.name()) {
         Some(pod) => survey::whole(&cx, pod).fits,
         None => Vec::new(),
