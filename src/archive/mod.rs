@@ -14,6 +14,7 @@ mod load;
 mod open;
 mod scan;
 mod source;
+mod write;
 mod yaml;
 
 use std::ops::Range;
@@ -24,6 +25,7 @@ pub use about::{About, Covered, Skipped};
 pub use error::ArchiveError;
 pub use kinds::ArchivedKind;
 use source::{Source, Span};
+pub use write::{Existing, Header, Writer};
 
 use crate::model::Time;
 

@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 use color_eyre::{Result, eyre::Context};
 
 use super::triage::Triage;
-use crate::archive::{Archive, Archived, Input};
+use crate::archive::{Archive, Input};
 use crate::diagnose::Options;
-use crate::model::{Batch, Delta, Kind, Place, Time};
-
-/// Objects read before they are applied: bounds what is in memory twice.
-const PAGE: usize = 500;
+use crate::model::Time;
 
 /// Files as a picture, with the time as of which they are to be judged.
 pub struct Loaded {
@@ -34,20 +31,8 @@ pub fn open(from: &[PathBuf], now: Option<Time>, options: Options) -> Result<Loa
 pub fn load(archive: Archive, now: Option<Time>, options: Options) -> Loaded {
     let clock_is_known = now.is_some() || archive.about().captured_at.is_some();
     let mut triage = Triage::new(Options { clock_is_known, ..options });
-    for kind in archive.kinds() {
-        let row = Kind::of(&kind.api_version(), &kind.name);
-        let objects: Vec<Archived<'_>> = archive.objects(kind, None).collect();
-        for page in objects.chunks(PAGE) {
-            let mut batch = Batch::new(row);
-            for object in page {
-                batch.upsert(&object.bytes());
-            }
-            triage.apply(Delta::Batch { kind: row, place: Place::All, epoch: 1, batch });
-        }
-    }
-    for (kind, namespace, state) in archive.about().coverage().iter() {
-        let place = namespace.map_or(Place::All, |ns| Place::Namespace(ns.into()));
-        triage.apply(Delta::Lost { kind, place, why: state.clone() });
+    for delta in archive.deltas() {
+        triage.apply(delta);
     }
     let now = now.or_else(|| archive.about().now()).unwrap_or_else(super::wall_clock);
     Loaded { triage, now, archive }
