@@ -90,7 +90,7 @@ pub enum Judge {
     Service(fn(&Cx<'_>, &Service) -> Option<Finding>),
     Autoscaler(fn(&Cx<'_>, &HorizontalPodAutoscaler) -> Option<Finding>),
     Budget(fn(&Cx<'_>, &PodDisruptionBudget) -> Option<Finding>),
-    /// Objects other than pods that are being deleted, namespaces among them.
+    /// Objects that are being deleted, namespaces and pods among them.
     Deleting(fn(&Cx<'_>, Deleting<'_>) -> Option<Finding>),
     /// Every other followed object whose conditions or phase say that something is wrong.
     Object(fn(&Cx<'_>, &Object) -> Option<Finding>),

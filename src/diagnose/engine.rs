@@ -181,7 +181,7 @@ impl Engine {
                 trace.borrow_mut().insert(look.to_owned());
             }
         }
-        for stage in Stage::ALL {
+        for stage in Stage::ALL.into_iter().filter(|stage| fits(*stage, object)) {
             let specific = self.ask(view, object, stage, false, &mut judged);
             let found = if specific.is_empty() { self.ask(view, object, stage, true, &mut judged) } else { specific };
             let ends = !found.is_empty() && object.is_some();
@@ -265,6 +265,12 @@ fn owners<'a>(cluster: &'a Cluster, object: &'a Object) -> Vec<Look<&'a str>> {
     looks
 }
 
+/// What becomes of a pod's containers tells nothing once it is being deleted: only why it is still there is asked.
+fn fits(stage: Stage, object: Option<(Kind, &Object)>) -> bool {
+    let leaving = object.is_some_and(|(kind, o)| kind == Kind::Pod && o.meta().deleted.is_some());
+    !leaving || matches!(stage, Stage::Deleting | Stage::Node)
+}
+
 /// A judge that panics costs its subject only.
 fn run(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<(&'static Cause, Finding)> {
     let answer = catch_unwind(AssertUnwindSafe(|| dispatch(row, cx, cluster, object)));
@@ -290,8 +296,8 @@ fn ask_one(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, kind: Kind, object: &Ob
     let deleting = object.meta().deleted.is_some();
     match (judge, object) {
         (Judge::Pod(f), Object::Pod(_)) => cluster.pod(&object.meta().namespace, &object.meta().name).and_then(|pod| f(cx, pod)),
-        (_, Object::Pod(_)) => None,
         (Judge::Deleting(f), _) if deleting => f(cx, Deleting { kind, object }),
+        (_, Object::Pod(_)) => None,
         (_, _) if deleting => None,
         (Judge::Workload(f), _) => Workload::of(object).and_then(|w| f(cx, w)),
         (Judge::Claim(f), Object::PersistentVolumeClaim(o)) => f(cx, o),

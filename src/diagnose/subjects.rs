@@ -23,7 +23,7 @@ pub enum Workload<'a> {
     ReplicaSet(&'a ReplicaSet),
 }
 
-/// An object that is being deleted, and is no pod.
+/// An object that is being deleted.
 #[derive(Debug, Clone, Copy)]
 pub struct Deleting<'a> {
     pub kind: Kind,
