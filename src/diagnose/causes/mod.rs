@@ -2,6 +2,7 @@
 
 mod admission;
 mod image;
+mod standing;
 
 use super::Cause;
 

@@ -1,0 +1,36 @@
+//! Standing: since when a pod has not been ready, and on what node it stands. Shared by the layers that judge pods.
+
+use crate::diagnose::{Cx, Finding, Key};
+use crate::model::{Node, ObjectRef, Pod, Seen, Time};
+
+/// Since when the pod has not been ready: the change of its condition, else its creation.
+pub(super) fn unready_since(pod: Pod<'_>) -> Option<Time> {
+    let condition = pod.condition("Ready").filter(|c| !c.is_true());
+    condition.and_then(|c| c.last_transition_time).or(pod.created())
+}
+
+/// The pod's node, where it is known not to be Ready: what its kubelet last wrote is frozen then.
+pub(super) fn dead_node(cx: &Cx<'_>, pod: Pod<'_>) -> Option<ObjectRef> {
+    let name = pod.node()?;
+    let Seen::Is(node) = cx.get::<Node>("", name) else { return None };
+    (!node.is_ready()).then(|| ObjectRef::new("Node", "", name))
+}
+
+/// A finding about the workload of a pod: keyed and rooted there, and held up by the pod's node if that is down.
+pub(super) fn of_workload(cx: &Cx<'_>, pod: Pod<'_>, finding: fn(Key, ObjectRef) -> Finding) -> Finding {
+    let workload = cx.workload_of(pod);
+    placed(cx, pod, finding(Key::object(&workload), workload))
+}
+
+/// The same with a key of its own.
+pub(super) fn keyed(cx: &Cx<'_>, pod: Pod<'_>, key: Key, finding: fn(Key, ObjectRef) -> Finding) -> Finding {
+    placed(cx, pod, finding(key, cx.workload_of(pod)))
+}
+
+fn placed(cx: &Cx<'_>, pod: Pod<'_>, mut finding: Finding) -> Finding {
+    if let Some(node) = pod.node() {
+        finding = finding.fact("node", node);
+    }
+    finding.waits_on.extend(dead_node(cx, pod));
+    finding.since(unready_since(pod))
+}
