@@ -3,6 +3,7 @@
 mod archive_read;
 mod cases;
 mod causes;
+mod demo;
 mod frames;
 mod laws;
 mod picture;
