@@ -3,6 +3,7 @@
 //! A judge is one row of [`CAUSES`]: it looks at one subject through [`Cx`] and says [`Finding`] or nothing. The engine asks judges
 //! stage by stage; `group` joins findings that share a key, `fold` hangs what waits under what it waits for, `rank` orders.
 
+pub mod backends;
 mod cause;
 pub mod causes;
 mod cx;
@@ -17,6 +18,7 @@ pub mod scheduling;
 mod settle;
 mod subjects;
 pub mod texts;
+pub mod webhooks;
 
 pub use cause::{Cause, Judge, Stage};
 pub use causes::{CAUSES, cause};
