@@ -51,7 +51,11 @@ fn spec(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let finding = Finding::blocked(Key::object(&root), root)
         .title(format!("{} of {} is not valid: {}", &said["kind"], workload.reference().place(), field.unwrap_or(errors)))
         .because(format!("the API server finds it not valid: {errors}."))
-        .next(format!("Fix {} in the template of {}, or what fills it in on admission.", field.unwrap_or("what is named"), workload.reference()))
+        .next(format!(
+            "Fix {} in the template of {}, or what fills it in on admission.",
+            field.unwrap_or("what is named"),
+            workload.reference()
+        ))
         .fact("errors", errors);
     Some(refusal.prove(field.iter().fold(finding, |f, path| f.fact("field", path))))
 }

@@ -27,7 +27,9 @@ fn terminating(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let deleted = match namespace {
         crate::model::Seen::Is(ns) if ns.meta.deleted.is_some() || &*ns.status.phase == "Terminating" => ns.meta.deleted,
         crate::model::Seen::Is(_) | crate::model::Seen::Absent => return None,
-        crate::model::Seen::Unknown => refusal::of(cx, workload).filter(|r| texts::matches(r"because it is being terminated", r.message))?.first,
+        crate::model::Seen::Unknown => {
+            refusal::of(cx, workload).filter(|r| texts::matches(r"because it is being terminated", r.message))?.first
+        }
     };
     Some(
         Finding::blocked(Key::object(&root), root.clone())

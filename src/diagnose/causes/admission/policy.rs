@@ -29,7 +29,10 @@ fn denied(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
         let finding = Finding::blocked(Key::object(&root), root)
             .title(format!("policy {policy} refuses: {why}"))
             .because(format!("ValidatingAdmissionPolicy {policy} denies the pod: {why}."))
-            .next(format!("Change the template of {} so that the policy holds, or change policy {policy} or its binding.", workload.reference()));
+            .next(format!(
+                "Change the template of {} so that the policy holds, or change policy {policy} or its binding.",
+                workload.reference()
+            ));
         refusal.prove(finding)
     };
     let finding = binding.iter().fold(finding, |f, b| f.fact("binding", b));

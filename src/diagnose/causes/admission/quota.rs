@@ -53,8 +53,7 @@ pub(super) const SCOPE: Cause = Cause {
 
 fn exceeded(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let refusal = refusal::of(cx, workload)?;
-    let pattern =
-        r"exceeded quota: (?P<quota>[^,\s]+), requested: (?P<requested>.+?), used: (?P<used>.+?), limited: (?P<limited>[^,\s]+(?:,[^,\s]+)*)";
+    let pattern = r"exceeded quota: (?P<quota>[^,\s]+), requested: (?P<requested>.+?), used: (?P<used>.+?), limited: (?P<limited>[^,\s]+(?:,[^,\s]+)*)";
     let said = texts::captures(pattern, refusal.message)?;
     let namespace = &workload.meta().namespace;
     let quota = ObjectRef::new("ResourceQuota", namespace, &said["quota"]);
@@ -63,7 +62,7 @@ fn exceeded(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
         Seen::Absent => Vec::new(),
         Seen::Unknown => short_then(&said["requested"], &said["used"], &said["limited"]),
     };
-    let finding = if short.is_empty() { room(cx, &refusal, quota) } else { full(&refusal, quota, &short) };
+    let finding = if short.is_empty() { room(cx, &refusal, quota) } else { full(&refusal, &quota, &short) };
     Some(
         finding
             .fact("quota", &said["quota"])
@@ -84,7 +83,12 @@ struct Short {
 impl Short {
     fn of(resource: &str, asked: &str, used: &Quantity, hard: &Quantity) -> Option<Self> {
         let asked = Quantity::parse(asked)?;
-        (used.nano() + asked.nano() > hard.nano()).then(|| Self { resource: resource.into(), used: used.clone(), hard: hard.clone(), asked })
+        (used.nano() + asked.nano() > hard.nano()).then(|| Self {
+            resource: resource.into(),
+            used: used.clone(),
+            hard: hard.clone(),
+            asked,
+        })
     }
 
     fn text(&self) -> String {
@@ -119,15 +123,18 @@ fn pairs(list: &str) -> impl Iterator<Item = (&str, &str)> {
     list.split(',').filter_map(|pair| pair.trim().split_once('='))
 }
 
-fn full(refusal: &Refusal<'_>, quota: ObjectRef, short: &[Short]) -> Finding {
+fn full(refusal: &Refusal<'_>, quota: &ObjectRef, short: &[Short]) -> Finding {
     let list = short.iter().map(Short::text).collect::<Vec<_>>().join(", ");
     let asked = short.iter().map(|s| format!("{} {}", s.resource, s.asked.text())).collect::<Vec<_>>().join(", ");
     let needed = short.iter().map(|s| s.needed(refusal.lacking)).collect::<Vec<_>>().join(" and ");
     let state = if short.iter().any(|s| s.used.nano() >= s.hard.nano()) { "is full" } else { "has too little left" };
-    let finding = Finding::blocked(Key::object(&quota), quota.clone())
+    let finding = Finding::blocked(Key::object(quota), quota.clone())
         .title(format!("quota {} {state}: {list}", quota.place()))
         .because(format!("quota {} leaves no room for another pod, which asks for {asked}: in use are {list}.", quota.name))
-        .next(format!("Raise {needed} in quota {}, lower what the pods ask for, or free what others in {} use.", quota.name, quota.namespace));
+        .next(format!(
+            "Raise {needed} in quota {}, lower what the pods ask for, or free what others in {} use.",
+            quota.name, quota.namespace
+        ));
     refusal.prove(finding)
 }
 
@@ -160,7 +167,10 @@ fn requires(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
                 quota.name,
                 workload.meta().name
             ))
-            .next(format!("State {missing} in the template of {}, or add a LimitRange with defaults to {namespace}.", workload.reference()));
+            .next(format!(
+                "State {missing} in the template of {}, or add a LimitRange with defaults to {namespace}.",
+                workload.reference()
+            ));
         refusal.prove(finding)
     };
     Some(finding.fact("quota", &said["quota"]).fact("missing", missing))

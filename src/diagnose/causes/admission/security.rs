@@ -43,7 +43,10 @@ fn pod_security(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     } else {
         let finding = Finding::blocked(Key::object(&root), root.clone())
             .title(format!("namespace {name} enforces pod security level {level}"))
-            .because(format!("namespace {name} enforces level {level}, which the pod template does not meet: {}.", checks(detail).join(", ")))
+            .because(format!(
+                "namespace {name} enforces level {level}, which the pod template does not meet: {}.",
+                checks(detail).join(", ")
+            ))
             .next(format!("Harden the template of {}: {detail}; or lower the label {ENFORCE} of namespace {name}.", workload.reference()));
         refusal.prove(finding)
     };
@@ -76,7 +79,10 @@ fn scc(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let finding = Finding::blocked(Key::object(&root), root.clone())
         .title(format!("no security context constraint (SCC) allows {}", workload.reference().place()))
         .because(format!("no SecurityContextConstraints that service account {account} may use allows the pod: {}.", objections.join("; ")))
-        .next(format!("Drop the fixed user and group IDs from the template of {}, or grant service account {account} a fitting SCC.", workload.reference()))
+        .next(format!(
+            "Drop the fixed user and group IDs from the template of {}, or grant service account {account} a fitting SCC.",
+            workload.reference()
+        ))
         .fact("serviceAccount", account)
         .fact("objections", objections.join("; "));
     let annotations = cx.get::<Namespace>("", name).is().map(|ns| &ns.meta);

@@ -133,7 +133,9 @@ fn unreachable(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let behind = backend.as_ref().map(|b| b.workloads(cx)).unwrap_or_default();
     let state = State::of(cx, &refusal, &call, hook, backend.as_ref());
     let finding = match state {
-        State::Lifted(why) => refusal.lifted(cx, Key::object(&root), root.clone(), why).title(format!("webhook {} no longer stands in the way", call.name)),
+        State::Lifted(why) => {
+            refusal.lifted(cx, Key::object(&root), root.clone(), why).title(format!("webhook {} no longer stands in the way", call.name))
+        }
         State::Passing => passing(cx, &refusal, &call, root.clone()),
         State::Down => down(cx, &refusal, &call, &root, backend.as_ref(), &behind),
     };
@@ -178,11 +180,20 @@ fn passing(cx: &Cx<'_>, refusal: &Refusal<'_>, call: &Call<'_>, root: ObjectRef)
     refusal.prove(finding)
 }
 
-fn down(cx: &Cx<'_>, refusal: &Refusal<'_>, call: &Call<'_>, root: &ObjectRef, backend: Option<&Backend<'_>>, behind: &[ObjectRef]) -> Finding {
+fn down(
+    cx: &Cx<'_>,
+    refusal: &Refusal<'_>,
+    call: &Call<'_>,
+    root: &ObjectRef,
+    backend: Option<&Backend<'_>>,
+    behind: &[ObjectRef],
+) -> Finding {
     let name = call.name;
     let what = match (call.failure, backend) {
         (Failure::NoBackend | Failure::Call, Some(b)) if b.service.is_absent() => format!("Service {} does not exist", b.reference.place()),
-        (Failure::NoBackend | Failure::Call, Some(b)) if b.is_dead() => format!("Service {} has no endpoints that are ready", b.reference.place()),
+        (Failure::NoBackend | Failure::Call, Some(b)) if b.is_dead() => {
+            format!("Service {} has no ready endpoint", b.reference.place())
+        }
         (Failure::NoBackend | Failure::Call | Failure::Certificate, _) => call.reason.to_owned(),
     };
     let circle = behind.iter().any(|w| guards(cx, w, name));
