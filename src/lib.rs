@@ -75,8 +75,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    runtime::commands::run(&cli).unwrap_or_else(|error| {
+    let ended = tokio::runtime::Runtime::new().map_err(Into::into).and_then(|tasks| {
+        let ended = tasks.block_on(runtime::commands::run(&cli));
+        // A task that waits for a stalled disk or a dead server must not keep the user.
+        tasks.shutdown_timeout(QUIT);
+        ended
+    });
+    ended.unwrap_or_else(|error| {
         eprintln!("holdup: {error:#}");
         ExitCode::from(runtime::commands::FAILED)
     })
 }
+
+/// How long unfinished work may hold up the end.
+const QUIT: std::time::Duration = std::time::Duration::from_millis(300);

@@ -22,11 +22,20 @@ pub struct About {
     pub coverage: BTreeMap<Covered, CoverageState>,
     /// References that were looked up when the snapshot was made and were not there.
     pub gone: Vec<String>,
+    /// What the captured cluster held, if a file says so: a snapshot may hold a part of it.
+    pub totals: Option<Totals>,
     /// What could not be used: the first thousand, then only counted.
     pub skipped: Vec<Skipped>,
     pub skipped_count: usize,
     /// Objects held.
     pub objects: usize,
+}
+
+/// How many pods and workloads a cluster has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct Totals {
+    pub pods: usize,
+    pub workloads: usize,
 }
 
 /// A kind in a namespace, or in all that have no entry of their own.

@@ -1,6 +1,6 @@
 //! Hands a whole archive to the model at once, as the feeds would: for reports on files, tests and benches.
 
-use crate::model::{Batch, CoverageState, Delta, KINDS, Kind, Place};
+use crate::model::{Batch, CoverageState, Delta, KINDS, Kind, ObjectRef, Place};
 
 use super::about::not_in_the_input;
 use super::{Archive, Archived, ArchivedKind};
@@ -17,6 +17,7 @@ impl Archive {
         followed
             .flat_map(|row| self.stretches(row.kind, self.kind(row.group, row.name)))
             .chain([missing])
+            .chain(self.about.gone.iter().filter_map(|text| gone(text)))
             .chain(others.flat_map(|kind| self.batches(Kind::Other, &Place::All, self.objects(kind, None))))
     }
 
@@ -82,4 +83,10 @@ impl Archive {
         all.dedup();
         all
     }
+}
+
+/// An object that was looked up and was not there, from its reference.
+fn gone(reference: &str) -> Option<Delta> {
+    let object = ObjectRef::parse(reference)?;
+    Some(Delta::Gone { kind: Kind::named(&object.kind), namespace: object.namespace, name: object.name })
 }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use about::{About, Covered, Skipped};
+pub use about::{About, Covered, Skipped, Totals};
 pub use error::ArchiveError;
 pub use kinds::ArchivedKind;
 use source::{Source, Span};

@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use super::about::Totals;
 use crate::model::{Coverage, CoverageState, Time};
 
 /// What a snapshot says of itself.
@@ -20,6 +21,8 @@ pub struct Header {
     pub coverage: Coverage,
     /// References that were looked up and were not there.
     pub gone: Vec<String>,
+    /// What the whole cluster held, of which the file may hold a part.
+    pub totals: Totals,
 }
 
 /// What to do with a file that is there already.
@@ -146,6 +149,7 @@ fn head(header: &Header) -> String {
         "holdup.dev/version": env!("CARGO_PKG_VERSION"),
         "holdup.dev/coverage": Value::from(coverage).to_string(),
         "holdup.dev/gone": json!(header.gone).to_string(),
+        "holdup.dev/totals": json!({"pods": header.totals.pods, "workloads": header.totals.workloads}).to_string(),
     });
     format!("{{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{{\"resourceVersion\":\"\",\"annotations\":{annotations}}},\"items\":[")
 }
@@ -175,7 +179,13 @@ mod tests {
         coverage.set(Kind::Secret, None, CoverageState::Denied { message: "secrets is forbidden".into(), since: None });
         coverage.set(Kind::Pod, Some("shop"), CoverageState::Synced);
         let captured_at = Time::parse("2026-05-04T10:12:00Z").expect("a time");
-        Header { captured_at, context: "prod-eu".into(), coverage, gone: vec!["Secret/shop/db".into()] }
+        Header {
+            captured_at,
+            context: "prod-eu".into(),
+            coverage,
+            gone: vec!["Secret/shop/db".into()],
+            totals: Totals { pods: 7, workloads: 3 },
+        }
     }
 
     fn folder(name: &str) -> PathBuf {
@@ -200,7 +210,7 @@ mod tests {
             assert_eq!(about.gone, vec!["Secret/shop/db"]);
             assert!(matches!(about.coverage().get(Kind::Secret, ""), Some(CoverageState::Denied { .. })));
             assert!(about.coverage().is_synced(Kind::Pod, "shop"));
-            assert_eq!(about.objects, 1);
+            assert_eq!((about.objects, about.totals), (1, Some(header().totals)));
         }
     }
 

@@ -20,6 +20,8 @@ pub struct Cluster {
     events_by_subject: Index,
     owned: Index,
     listing: HashMap<(Kind, Place), Listing>,
+    /// Known not to exist although their kind is not known whole.
+    gone: BTreeSet<(Kind, Box<str>, Box<str>)>,
 }
 
 /// What a running list has seen so far.
@@ -51,6 +53,10 @@ impl Cluster {
             Delta::Batch { kind, place, epoch, batch } => self.take(kind, place, epoch, batch, &mut touched),
             Delta::Synced { kind, place, epoch } => self.complete(kind, place, epoch, &mut touched),
             Delta::Lost { kind, place, why } => self.cover(kind, place.namespace(), why, &mut touched),
+            Delta::Gone { kind, namespace, name } => {
+                touched.reads.insert(Read::object(kind, &namespace, &name));
+                self.gone.insert((kind, namespace, name));
+            }
         }
         touched
     }
@@ -61,12 +67,13 @@ impl Cluster {
 
     /// One object in its own shape.
     pub fn get<T: Stored>(&self, namespace: &str, name: &str) -> Seen<&T> {
-        self.find(T::KIND, namespace, name).map_or_else(|| self.missing(T::KIND, namespace), |o| T::of(o).map_or(Seen::Unknown, Seen::Is))
+        self.find(T::KIND, namespace, name)
+            .map_or_else(|| self.missing(T::KIND, namespace, name), |o| T::of(o).map_or(Seen::Unknown, Seen::Is))
     }
 
     /// One object of any followed kind.
     pub fn object(&self, kind: Kind, namespace: &str, name: &str) -> Seen<&Object> {
-        self.find(kind, namespace, name).map_or_else(|| self.missing(kind, namespace), Seen::Is)
+        self.find(kind, namespace, name).map_or_else(|| self.missing(kind, namespace, name), Seen::Is)
     }
 
     /// All objects of a kind, in a namespace or everywhere, by namespace and name.
@@ -161,8 +168,9 @@ impl Cluster {
         self.stores.get(&kind)?.get(namespace)?.get(name)
     }
 
-    fn missing<T>(&self, kind: Kind, namespace: &str) -> Seen<T> {
-        if self.coverage.is_synced(kind, namespace) { Seen::Absent } else { Seen::Unknown }
+    fn missing<T>(&self, kind: Kind, namespace: &str, name: &str) -> Seen<T> {
+        let gone = || self.gone.contains(&(kind, namespace.into(), name.into()));
+        if self.coverage.is_synced(kind, namespace) || gone() { Seen::Absent } else { Seen::Unknown }
     }
 
     fn begin(&mut self, kind: Kind, place: Place, epoch: u32, touched: &mut Touched) {

@@ -20,6 +20,8 @@ pub enum Delta {
     Synced { kind: Kind, place: Place, epoch: u32 },
     /// The feed cannot say any more: denied, absent, stale.
     Lost { kind: Kind, place: Place, why: CoverageState },
+    /// A snapshot says that one object was looked up and was not there, though the rest of its kind is not known.
+    Gone { kind: Kind, namespace: Box<str>, name: Box<str> },
 }
 
 impl Place {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use color_eyre::{Result, eyre::Context};
+use color_eyre::{Result, eyre::eyre};
 
 use super::triage::Triage;
 use crate::archive::{Archive, Input};
@@ -23,7 +23,7 @@ pub struct Loaded {
 pub fn open(from: &[PathBuf], now: Option<Time>, options: Options) -> Result<Loaded> {
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
-    let archive = Archive::open(&inputs).wrap_err("the input cannot be used")?;
+    let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
     Ok(load(archive, now, options))
 }
 

@@ -1,9 +1,11 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
 pub mod commands;
+mod fetch;
 mod key;
 mod load;
 mod narrow;
+mod snapshot;
 mod triage;
 
 pub use load::{Loaded, load};

@@ -8,5 +8,6 @@ mod frames;
 mod laws;
 mod picture;
 mod redact;
+mod snapshot;
 mod tidy;
 mod watch;

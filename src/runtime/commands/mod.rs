@@ -4,6 +4,7 @@ mod completions;
 mod explain;
 mod rbac;
 mod report;
+mod snapshot;
 
 use std::process::ExitCode;
 
@@ -24,14 +25,15 @@ pub const UNSEEN: u8 = 3;
 ///
 /// # Errors
 /// What kept it from running, in words.
-pub fn run(cli: &Cli) -> Result<ExitCode> {
+pub async fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
         Some(Command::Report(args)) => report::run(cli, args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Session(args)) => Err(session(&args.program)),
-        Some(Command::Demo(_) | Command::Snapshot(_) | Command::Serve(_)) | None => {
+        Some(Command::Snapshot(args)) => snapshot::run(cli, args).await,
+        Some(Command::Demo(_) | Command::Serve(_)) | None => {
             color_eyre::eyre::bail!("not there yet")
         }
     }

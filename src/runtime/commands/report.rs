@@ -31,7 +31,10 @@ fn print_report(cli: &Cli, args: &ReportArgs, mut loaded: Loaded, context: Optio
     loaded.triage.judge(loaded.now);
     let cluster = &loaded.triage.cluster;
     let only = narrow::resolve(cluster, &args.objects, &cli.cluster.namespaces)?;
-    let report = narrow::narrow(loaded.triage.report(), cluster, &only, &cli.cluster.namespaces);
+    let mut report = narrow::narrow(loaded.triage.report(), cluster, &only, &cli.cluster.namespaces);
+    if let Some(totals) = loaded.archive.about().totals.filter(|_| cli.cluster.namespaces.is_empty()) {
+        (report.summary.pods, report.summary.workloads) = (totals.pods, totals.workloads);
+    }
     let namespaces = Some(cli.cluster.namespaces.as_slice()).filter(|ns| !ns.is_empty());
     let exported = Exported {
         report: &report,
