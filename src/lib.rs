@@ -29,6 +29,7 @@
 //! | [`term`] | takes the terminal and always gives it back | app |
 //! | [`export`] | reports as text, JSON, YAML, Markdown | model, diagnose, redact |
 //! | [`cli`] | arguments; parsing does nothing | model, watch |
+//! | [`config`] | TOML to plain values | – |
 //! | [`runtime`] | the loop and the commands; owns clock, channels, tasks | all |
 //!
 //! `tests/it/tidy.rs` keeps these arrows, and that pure rooms read no clock.
@@ -54,6 +55,7 @@
 pub mod app;
 pub mod archive;
 pub mod cli;
+pub mod config;
 pub mod diagnose;
 pub mod export;
 pub mod model;
