@@ -7,6 +7,7 @@ mod connection;
 mod error;
 mod exec;
 mod failure;
+pub mod feed;
 mod json;
 mod kubeconfig;
 mod lines;

@@ -1,6 +1,7 @@
 //! The room that talks to the cluster, against a small mock API server on loopback and services in this process.
 
 mod certs;
+mod feed;
 mod home;
 mod kubeconfig;
 mod login;
