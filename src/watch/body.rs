@@ -25,7 +25,7 @@ pub struct Answer {
 /// The bytes of an answer, in the pieces in which they arrive.
 pub struct Body {
     wire: Wire,
-    packed: Option<MultiGzDecoder<Vec<u8>>>,
+    packed: Option<Box<MultiGzDecoder<Vec<u8>>>>,
 }
 
 /// More than this is not read of a refusal.
@@ -39,7 +39,7 @@ impl Answer {
             code: response.status().as_u16(),
             content_type: text(headers, CONTENT_TYPE),
             retry_after: text(headers, RETRY_AFTER).parse().ok().map(Duration::from_secs),
-            body: Body { packed: packed.then(|| MultiGzDecoder::new(Vec::new())), wire: response.into_body() },
+            body: Body { packed: packed.then(|| Box::new(MultiGzDecoder::new(Vec::new()))), wire: response.into_body() },
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, DATE, USER_AGENT};
@@ -20,6 +20,7 @@ use super::exec::{Credential, Manner};
 use super::proxy::is_near;
 use super::target::Target;
 use super::{client, failure};
+use crate::model::Time;
 
 /// One question. Only GET exists here: this room cannot change a cluster.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ pub struct About {
 }
 
 enum Way {
-    Network(Box<Target>),
+    Network(Arc<Target>),
     /// A service in this process: nothing to renew.
     InProcess,
 }
@@ -84,7 +85,9 @@ enum Way {
 struct Live {
     client: Client,
     generation: u64,
-    expires: Option<Timestamp>,
+    credential: Credential,
+    /// What the client was built from; `None` in this process.
+    target: Option<Arc<Target>>,
     tried: Option<Instant>,
     /// What a plugin said, and why the last renewal failed.
     notes: Vec<String>,
@@ -110,8 +113,9 @@ impl Connection {
         let about = About { context: target.context.clone(), namespace: target.namespace.clone(), server: target.server.to_string() };
         let mut notes = target.warnings.clone();
         notes.extend(Some(credential.said.clone()).filter(|said| !said.is_empty()));
-        let live = Live { expires: credential.expires, notes, ..Live::first(client) };
-        Ok(Self::new(about, Way::Network(Box::new(target)), live, near))
+        let target = Arc::new(target);
+        let live = Live { credential, notes, target: Some(Arc::clone(&target)), ..Live::first(client) };
+        Ok(Self::new(about, Way::Network(target), live, near))
     }
 
     /// A connection to a service in this process, which answers as an API server does. Files and the demo are asked this
@@ -149,6 +153,14 @@ impl Connection {
     #[must_use]
     pub fn clock_offset(&self) -> Option<i64> {
         self.shared.clock.offset()
+    }
+
+    /// The API server's time, as far as it is known.
+    #[must_use]
+    pub fn now(&self) -> Option<Time> {
+        let ours = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let ours = i64::try_from(ours).unwrap_or(i64::MAX);
+        Time::from_unix(ours.saturating_add(self.clock_offset().unwrap_or(0)))
     }
 
     /// What belongs on the coverage screen: entries that were left out, what a plugin said, why a renewal failed.
@@ -200,11 +212,17 @@ impl Connection {
         self.replace(Manner::Terminal).await
     }
 
-    /// Drops pooled connections: after sleep or silence they are suspect. Running answers are not touched.
-    pub async fn refresh(&self) {
-        let _turn = self.shared.renewing.lock().await;
-        // Without a new credential the present client stays; feeds then find out for themselves.
-        let _kept = self.replace(Manner::Unseen).await;
+    /// Drops pooled connections: after sleep or silence they are suspect. Running answers are not touched, and the credential
+    /// stays.
+    pub fn reconnect(&self) {
+        let mut live = self.live();
+        let Some(target) = live.target.clone() else {
+            return;
+        };
+        // What could be built once can be built again; if a file has gone meanwhile, the present client stays.
+        if let Ok(client) = client::build(&target, &live.credential) {
+            live.client = client;
+        }
     }
 
     async fn send(&self, get: &Get) -> Result<Response<Wire>, kube::Error> {
@@ -253,7 +271,7 @@ impl Connection {
     async fn renew_if_due(&self) {
         let (expires, generation) = {
             let live = self.live();
-            (live.expires, live.generation)
+            (live.credential.expires, live.generation)
         };
         let ahead = i64::try_from(AHEAD.as_secs()).unwrap_or(i64::MAX);
         if expires.is_some_and(|at| at.as_second() - Timestamp::now().as_second() <= ahead) {
@@ -288,15 +306,16 @@ impl Connection {
         let made = async {
             let fresh = target.again();
             let credential = credential(&fresh, manner).await?;
-            Ok((client::build(&fresh, &credential)?, credential))
+            Ok((client::build(&fresh, &credential)?, credential, fresh))
         };
         let made: Result<_, Error> = made.await;
         let mut live = self.live();
         match made {
-            Ok((client, credential)) => {
+            Ok((client, credential, target)) => {
+                live.target = Some(Arc::new(target));
                 live.client = client;
                 live.generation += 1;
-                live.expires = credential.expires;
+                live.credential = credential;
                 live.trouble = None;
                 Ok(())
             }
@@ -320,7 +339,7 @@ impl fmt::Debug for Connection {
 
 impl Live {
     fn first(client: Client) -> Self {
-        Self { client, generation: 0, expires: None, tried: None, notes: Vec::new(), trouble: None }
+        Self { client, generation: 0, credential: Credential::default(), target: None, tried: None, notes: Vec::new(), trouble: None }
     }
 }
 

@@ -2,9 +2,11 @@
 
 mod certs;
 mod feed;
+mod follow;
 mod home;
 mod kubeconfig;
 mod login;
+mod messages;
 mod mock;
 mod plugins;
 mod proxies;

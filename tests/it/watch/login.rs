@@ -99,14 +99,18 @@ async fn a_401_is_answered_once_with_the_kubeconfig_read_again() {
     home.kubeconfig(&cluster(&mock), &json!({"token": "new"}));
     connection.fetch(&version(), SOON).await.unwrap();
     assert_eq!(mock.asked("/version").len(), 2);
+}
 
-    home.kubeconfig(&cluster(&mock), &json!({"token": "worse"}));
-    connection.refresh().await;
-    let error = connection.fetch(&version(), SOON).await.unwrap_err();
-    assert_eq!(error.code(), Some(401));
-    let asked = mock.asked("/version").len();
-    connection.fetch(&version(), SOON).await.unwrap_err();
-    assert_eq!(mock.asked("/version").len(), asked + 1, "a renewal is not tried again at once");
+#[tokio::test]
+async fn a_401_that_stays_is_not_answered_by_renewing_again_and_again() {
+    let mock = Mock::plain(|_| Reply::refusal(401, "Unauthorized", "Unauthorized")).await;
+    let home = Home::new();
+    home.kubeconfig(&cluster(&mock), &json!({"token": "old"}));
+    let connection = connect(&home).await;
+    for asked in [2, 3] {
+        let error = connection.fetch(&version(), SOON).await.unwrap_err();
+        assert_eq!((error.code(), mock.asked("/version").len()), (Some(401), asked));
+    }
 }
 
 #[tokio::test]
