@@ -40,6 +40,7 @@ pub fn line(message: &FeedMsg) -> String {
         }
         FeedMsg::Delta(Delta::Synced { kind, place, epoch }) => format!("synced {} {epoch}", at(*kind, place)),
         FeedMsg::Delta(Delta::Lost { kind, place, why }) => format!("lost {}: {}", at(*kind, place), state(why)),
+        FeedMsg::Delta(Delta::Gone { kind, .. }) => format!("gone {kind:?}"),
         FeedMsg::Progress { kind, place, read, remaining } => format!("progress {} {read} {remaining:?}", at(*kind, place)),
         FeedMsg::Note { kind, place, note } => format!("note {}: {}", at(*kind, place), note.as_deref().unwrap_or("well")),
         FeedMsg::Reached { version } => format!("reached {}", version.as_ref().map_or("", |version| version.text.as_str())),
