@@ -45,6 +45,11 @@ impl Key {
         Self(format!("resource:{name}"))
     }
 
+    /// A scheduler that answers nobody.
+    pub fn scheduler(name: &str) -> Self {
+        Self(format!("scheduler:{name}"))
+    }
+
     pub fn nodes(cause: &str, at: Time) -> Self {
         Self(format!("nodes:{cause}@{}", at.rfc3339()))
     }

@@ -2,12 +2,14 @@
 
 mod admission;
 mod image;
+mod scheduling;
 mod standing;
+mod storage;
 
 use super::Cause;
 
 /// All rows, in the order in which rows of one stage are asked.
-pub const CAUSES: &[&[Cause]] = &[admission::CAUSES, image::CAUSES];
+pub const CAUSES: &[&[Cause]] = &[admission::CAUSES, scheduling::CAUSES, storage::CAUSES, image::CAUSES];
 
 /// The row with this id.
 pub fn cause(id: &str) -> Option<&'static Cause> {

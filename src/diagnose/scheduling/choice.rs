@@ -1,7 +1,7 @@
 //! Choice: of everything that keeps a pod from every node, which is the cause. The node that lacks least tells it.
 
 use crate::diagnose::Cx;
-use crate::model::Pod;
+use crate::model::{Kind, Pod};
 
 use super::{Depth, Message, NodeFit, Obstacle, Survey, Unfit, parse};
 
@@ -37,13 +37,14 @@ struct Side {
 pub fn choose(cx: &Cx<'_>, pod: Pod<'_>, survey: &Survey<'_>) -> Option<Choice> {
     let message = pod.condition("PodScheduled").map_or("", |c| &*c.message);
     let said = if let Message::Unfit(unfit) = parse(message) { unfit } else { Unfit::default() };
-    let sees = cx.sees_all(crate::model::Kind::Node, None) && !survey.fits.is_empty();
+    let sees = cx.sees_all(Kind::Node, None) && !survey.fits.is_empty();
     let fitting = survey.fits.iter().filter(|f| f.fits()).count();
     if sees && fitting == 0 {
         return by_objects(&survey.fits);
     }
+    // A node that lacks nothing proves something only where every pod on it was read.
     let unseen = |o: &Obstacle| !o.is_checkable() && *o != Obstacle::Unknown;
-    if said.mentions(unseen) || !sees || survey.depth == Depth::None || !survey.proves {
+    if said.mentions(unseen) || !sees || survey.depth == Depth::None || !cx.sees_all(Kind::Pod, None) {
         return by_words(&said, survey);
     }
     let choice = by_words(&said, survey)?;

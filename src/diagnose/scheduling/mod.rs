@@ -12,6 +12,7 @@ pub use choice::{Choice, Proof, choose};
 pub use grammar::{Message, Reason, Unfit, parse};
 pub use lack::{Lack, NodeFit};
 pub use obstacle::Obstacle;
+pub(super) use survey::host_ports;
 pub use survey::{Depth, Survey, survey};
 
 use super::Cx;

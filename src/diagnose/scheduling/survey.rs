@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::Cx;
-use crate::model::{Kind, Node, PersistentVolume, PersistentVolumeClaim, Phase, Pod, PodSpec, Quantity};
+use crate::model::{Node, PersistentVolume, PersistentVolumeClaim, Phase, Pod, PodSpec, Quantity};
 
 use super::neighbours::{Neighbours, Others};
 use super::place::{UNSCHEDULABLE, is_cordoned_for, outside, unmet, untolerated};
@@ -16,8 +16,6 @@ pub struct Survey<'a> {
     pub fits: Vec<NodeFit>,
     pub nodes: BTreeMap<&'a str, &'a Node>,
     pub depth: Depth,
-    /// All nodes and all pods were read: a node that lacks nothing really fits.
-    pub proves: bool,
 }
 
 /// On which nodes other pods were looked at.
@@ -62,8 +60,7 @@ fn with_limit<'a>(cx: &Cx<'a>, pod: Pod<'a>, limit: usize) -> Survey<'a> {
             fit.lacks.extend(neighbours.lacks(node));
         }
     }
-    let proves = depth != Depth::None && cx.sees_all(Kind::Node, None) && cx.sees_all(Kind::Pod, None);
-    Survey { fits, nodes, depth, proves }
+    Survey { fits, nodes, depth }
 }
 
 /// Anti-affinity of others is looked at only where the scheduler says so: it makes every pod of the namespace a reason to judge again.
@@ -157,7 +154,7 @@ fn short(name: &str, requested: i128, allocatable: i128, used: i128) -> Option<L
 }
 
 /// Host ports of containers and sidecars: port, address, protocol.
-pub(super) fn host_ports(spec: &PodSpec) -> impl Iterator<Item = (i64, &str, &str)> {
+pub(in crate::diagnose) fn host_ports(spec: &PodSpec) -> impl Iterator<Item = (i64, &str, &str)> {
     let running = spec.containers.iter().chain(spec.init_containers.iter().filter(|c| c.is_sidecar()));
     running.flat_map(|c| &c.ports).filter(|p| p.host_port > 0).map(|p| {
         let protocol = if p.protocol.is_empty() { "TCP" } else { &*p.protocol };
