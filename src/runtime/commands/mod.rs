@@ -27,7 +27,7 @@ pub const UNSEEN: u8 = 3;
 /// What kept it from running, in words.
 pub async fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
-        Some(Command::Report(args)) => report::run(cli, args),
+        Some(Command::Report(args)) => report::run(cli, args).await,
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),
