@@ -1,6 +1,7 @@
 //! Everything that can be proved without a cluster: cases, causes, frames, laws, the wire, and the rules of the house.
 
 mod archive_read;
+mod archive_serve;
 mod cases;
 mod causes;
 mod demo;
