@@ -1,7 +1,10 @@
 //! The room that talks to the cluster, against a small mock API server on loopback and services in this process.
 
 mod certs;
+mod discovery;
 mod feed;
+mod feeds;
+mod fetch;
 mod follow;
 mod home;
 mod kubeconfig;
@@ -10,5 +13,6 @@ mod messages;
 mod mock;
 mod plugins;
 mod proxies;
+mod pulse;
 mod split;
 mod tls;
