@@ -109,9 +109,12 @@ fn waiting_equals_judging_later() {
 fn an_odd_object_never_hides_the_others() {
     let odd = |template: &Value, value: &Value| {
         let mut odd = template.clone();
-        for part in ["spec", "status"] {
-            if let Some(map) = odd.get_mut(part).and_then(Value::as_object_mut) {
-                map.values_mut().for_each(|v| *v = value.clone());
+        for (field, part) in
+            odd.as_object_mut().expect("an object").iter_mut().filter(|(f, _)| !["apiVersion", "kind"].contains(&f.as_str()))
+        {
+            match part.as_object_mut().filter(|_| field == "spec" || field == "status") {
+                Some(map) => map.values_mut().for_each(|v| *v = value.clone()),
+                None => *part = value.clone(),
             }
         }
         odd["metadata"] = json!({"name": "odd", "namespace": template["metadata"]["namespace"], "labels": value, "ownerReferences": value});
