@@ -156,6 +156,7 @@ impl Gather {
 
     fn step(&mut self, what: &str, at: Option<Time>, object: Found) {
         let Found { span, head, .. } = object;
+        self.about.captured_at = self.about.captured_at.max(at);
         let change = match what {
             "ADDED" => Change::Added,
             "MODIFIED" => Change::Modified,
@@ -165,7 +166,6 @@ impl Gather {
                 return;
             }
         };
-        self.about.captured_at = self.about.captured_at.max(at);
         self.about.newest = self.about.newest.max(head.newest);
         match self.entry(span, head) {
             Ok(entry) if entry.kind != UNNAMED => self.keep(Some(Moment { at, change }), entry),
