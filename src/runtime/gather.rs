@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::fetch::{Cluster, Store};
 use super::triage::Triage;
-use super::{feeds, live, load, narrow};
+use super::{Loaded, demo, feeds, live, load, narrow};
 use crate::archive::Totals;
 use crate::cli::{Cli, ClusterArgs};
 use crate::diagnose::Options;
@@ -32,7 +32,19 @@ pub struct Seen {
 /// # Errors
 /// A file cannot be read, or holds nothing of Kubernetes.
 pub fn files(cli: &Cli) -> Result<Seen> {
-    let loaded = load::open(&cli.input.from, cli.input.now, narrow::options(&cli.cluster)?)?;
+    Ok(of(cli, load::open(&cli.input.from, cli.input.now, narrow::options(&cli.cluster)?)?))
+}
+
+/// The demo as it is at its end.
+///
+/// # Errors
+/// A selector on the command line cannot be read.
+pub fn demo(cli: &Cli) -> Result<Seen> {
+    let (archive, end) = demo::at_its_end()?;
+    Ok(of(cli, load::load(archive, Some(end), narrow::options(&cli.cluster)?)))
+}
+
+fn of(cli: &Cli, loaded: Loaded) -> Seen {
     let about = loaded.archive.about();
     if about.objects == 0 {
         eprintln!("holdup: nothing to judge: the input holds no objects.");
@@ -40,14 +52,14 @@ pub fn files(cli: &Cli) -> Result<Seen> {
     for skipped in about.skipped.iter().take(3) {
         eprintln!("holdup: skipped {skipped}");
     }
-    Ok(Seen {
+    Seen {
         context: about.context.clone(),
         totals: about.totals,
         namespaces: Some(cli.cluster.namespaces.clone()).filter(|ns| !ns.is_empty()),
         triage: loaded.triage,
         now: loaded.now,
         store: Store::Files(Arc::new(loaded.archive)),
-    })
+    }
 }
 
 /// The cluster, as soon as each kind is synced, denied or absent; after `--request-timeout` as far as it is known then.

@@ -2,6 +2,8 @@
 
 mod clock;
 pub mod commands;
+mod dashboard;
+mod demo;
 pub mod feeds;
 mod fetch;
 mod gather;
@@ -10,6 +12,7 @@ mod live;
 mod load;
 mod narrow;
 mod snapshot;
+mod theme;
 mod triage;
 
 pub use load::{Loaded, load};
