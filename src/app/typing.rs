@@ -85,9 +85,7 @@ pub(super) fn ask(app: &mut App, ask: Ask) -> Vec<Effect> {
         Ask::Search => app.view.search.clone(),
         Ask::Snapshot => app.snapshot_name.clone(),
     };
-    // A filter is amended; a search begins anew.
-    let input = if ask == Ask::Search { Input::default() } else { Input::new(before.clone()) };
-    app.typing = Some(Typing { ask, input, before });
+    app.typing = Some(Typing { ask, input: Input::new(before.clone()), before });
     Vec::new()
 }
 
@@ -152,10 +150,7 @@ pub(super) fn cancel(app: &mut App) -> Vec<Effect> {
 pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
     match app.typing.take() {
         Some(Typing { ask: Ask::Filter, .. }) => said_about_filter(app),
-        Some(Typing { ask: Ask::Search, input, before }) if input.text.is_empty() => {
-            app.view.search = before;
-            Vec::new()
-        }
+        Some(Typing { ask: Ask::Search, .. }) if app.view.search.is_empty() => Vec::new(),
         Some(Typing { ask: Ask::Search, .. }) => moves::find(app, By::First),
         Some(Typing { ask: Ask::Snapshot, input, .. }) => snapshot(app, &input.text),
         None => accept_row(app, page),
@@ -180,12 +175,11 @@ fn snapshot(app: &mut App, path: &str) -> Vec<Effect> {
 }
 
 fn accept_row(app: &mut App, page: &Page) -> Vec<Effect> {
-    // Who has ticked means the ticks; who has not, the row.
     if let Some(Over::Namespaces { chosen, .. }) = app.over.as_ref().map(|over| &over.over)
-        && *chosen != app.namespaces.clone().unwrap_or_default()
+        && !chosen.is_empty()
     {
         let chosen = chosen.clone();
-        return set_namespaces(app, (!chosen.is_empty()).then_some(chosen));
+        return set_namespaces(app, Some(chosen));
     }
     match page.row().and_then(|row| row.opens.clone()) {
         Some(opens) => go::follow(app, opens, page),

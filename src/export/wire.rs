@@ -169,7 +169,8 @@ fn coverage(e: &Exported<'_>) -> Vec<Coverage> {
         Coverage {
             kind: kind.row().name,
             state: id,
-            count: (id != "denied" && id != "absent").then(|| e.cluster.objects(kind, namespace).count()),
+            count: (id != "denied" && id != "absent")
+                .then(|| namespace.map_or_else(|| e.cluster.count(kind), |ns| e.cluster.count_in(kind, ns))),
             namespace: (!plain).then(|| namespace.map(str::to_owned)),
             message: message.map(|m| e.redactor.text(m).into_owned()),
             since: time(since),

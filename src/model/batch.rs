@@ -1,12 +1,15 @@
 //! Batch: changes read from bytes, ready to be applied; made on any thread.
 
+use super::pods::{Arrivals, Dictionary, read};
 use super::pull::{Pull, api};
 use super::read::Reader;
 use super::{Kind, Object, Text, kinds::read_object};
 
 /// One change of one object.
-#[derive(Debug, Clone)]
-pub enum Change {
+#[derive(Debug)]
+pub(super) enum Change {
+    /// The next of the batch's pods.
+    Pod,
     Upsert(Object),
     Delete(Identity),
 }
@@ -23,20 +26,38 @@ pub struct Identity {
 pub struct Batch {
     kind: Kind,
     changes: Vec<Change>,
+    pods: Arrivals,
+    dictionary: Dictionary,
     refused: usize,
 }
 
 impl Batch {
     pub fn new(kind: Kind) -> Self {
-        Self { kind, changes: Vec::new(), refused: 0 }
+        Self::with(kind, Dictionary::default())
+    }
+
+    fn with(kind: Kind, mut dictionary: Dictionary) -> Self {
+        dictionary.begin();
+        Self { kind, changes: Vec::new(), pods: Arrivals::default(), dictionary, refused: 0 }
+    }
+
+    /// What was read so far, to be applied; this batch goes on empty. It remembers what pods share, so that a feed that keeps one batch
+    /// recognises pods instead of parsing them.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        let dictionary = std::mem::take(&mut self.dictionary);
+        std::mem::replace(self, Self::with(self.kind, dictionary))
     }
 
     /// Reads one object as JSON and adds it. Bytes that are no object are counted, never an error.
     pub fn upsert(&mut self, json: &[u8]) {
-        match read_object(self.kind, json) {
-            Some(object) => self.changes.push(Change::Upsert(object)),
-            None => self.refused += 1,
-        }
+        let change = if self.kind == Kind::Pod {
+            read(json, &mut self.dictionary, &mut self.pods).then_some(Change::Pod)
+        } else {
+            read_object(self.kind, json).map(Change::Upsert)
+        };
+        self.refused += usize::from(change.is_none());
+        self.changes.extend(change);
     }
 
     /// Notes that the object in these bytes (as in a DELETED watch event) went.
@@ -64,8 +85,14 @@ impl Batch {
         self.refused
     }
 
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
+    /// How many specs were not recognised as those of a sibling in this batch.
+    #[cfg(test)]
+    pub(super) fn specs(&self) -> usize {
+        self.pods.specs.len()
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Change>, Arrivals) {
+        (self.changes, self.pods)
     }
 }
 

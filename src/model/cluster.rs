@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::batch::Change;
 use super::indexes::{Index, Place as At};
+use super::pods::{Pods, Witness};
 use super::{
-    Batch, Change, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Stored,
-    kinds::Shape,
+    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Stored, kinds::Shape,
 };
 
 type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Object>>;
@@ -14,9 +15,8 @@ type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Object>>;
 #[derive(Debug, Default)]
 pub struct Cluster {
     stores: HashMap<Kind, Objects>,
+    pods: Pods,
     coverage: Coverage,
-    pods_by_owner: Index,
-    pods_by_node: Index,
     events_by_subject: Index,
     owned: Index,
     listing: HashMap<(Kind, Place), Listing>,
@@ -29,11 +29,14 @@ pub struct Cluster {
 struct Listing {
     epoch: u32,
     seen: HashSet<(Kind, At)>,
+    /// Rows of pods, a bit each.
+    rows: Vec<u64>,
 }
 
 /// What a delta changed: the objects whose kept value or coverage changed, and the look-ups that would now answer otherwise.
 #[derive(Debug, Default)]
 pub struct Touched {
+    /// Pods that were and are plain and never restarted are left out: they are not judged.
     pub objects: BTreeSet<(Kind, Box<str>, Box<str>)>,
     pub reads: HashSet<Read>,
 }
@@ -48,10 +51,11 @@ impl Cluster {
     /// Takes in one step of one feed.
     pub fn apply(&mut self, delta: Delta) -> Touched {
         let mut touched = Touched::default();
+        self.pods.drop_views();
         match delta {
             Delta::Began { kind, place, epoch } => self.begin(kind, place, epoch, &mut touched),
-            Delta::Batch { kind, place, epoch, batch } => self.take(kind, place, epoch, batch, &mut touched),
-            Delta::Synced { kind, place, epoch } => self.complete(kind, place, epoch, &mut touched),
+            Delta::Batch { kind, place, epoch, batch } => self.take(kind, &place, epoch, batch, &mut touched),
+            Delta::Synced { kind, place, epoch } => self.complete(kind, &place, epoch, &mut touched),
             Delta::Lost { kind, place, why } => self.cover(kind, place.namespace(), why, &mut touched),
             Delta::Gone { kind, namespace, name } => {
                 touched.reads.insert(Read::object(kind, &namespace, &name));
@@ -86,33 +90,52 @@ impl Cluster {
         self.objects(kind, namespace).filter_map(T::of)
     }
 
+    /// All objects of a kind in the enum of shapes. Pods are put together one by one for this: use [`Cluster::pods`].
     pub fn objects<'a>(&'a self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
         let store = self.stores.get(&kind);
         let one = namespace.and_then(|ns| store.and_then(|s| s.get(ns)));
         let all = store.filter(|_| namespace.is_none()).into_iter().flat_map(BTreeMap::values);
-        one.into_iter().chain(all).flat_map(BTreeMap::values)
+        let rows = if kind == Kind::Pod { self.pods.in_order(namespace) } else { Vec::new() };
+        let pods = rows.into_iter().filter_map(|at| self.pods.object(self.pods.at(at)?));
+        one.into_iter().chain(all).flat_map(BTreeMap::values).chain(pods)
     }
 
     pub fn count(&self, kind: Kind) -> usize {
+        if kind == Kind::Pod {
+            return self.pods.len();
+        }
         self.stores.get(&kind).map_or(0, |s| s.values().map(BTreeMap::len).sum())
     }
 
+    /// How many objects of a kind a namespace holds.
+    pub fn count_in(&self, kind: Kind, namespace: &str) -> usize {
+        if kind == Kind::Pod {
+            return self.pods.in_order(Some(namespace)).len();
+        }
+        self.stores.get(&kind).and_then(|s| s.get(namespace)).map_or(0, BTreeMap::len)
+    }
+
     pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'_>> {
-        self.find(Kind::Pod, namespace, name).and_then(as_pod)
+        self.pods.find(namespace, name).and_then(|at| Pod::new(&self.pods, at))
     }
 
-    pub fn pods<'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = Pod<'a>> {
-        self.objects(Kind::Pod, namespace).filter_map(as_pod)
+    /// Pods by namespace and name.
+    pub fn pods<'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = Pod<'a>> + use<'a> {
+        self.views(self.pods.in_order(namespace))
     }
 
-    /// Pods whose controller has this uid.
-    pub fn pods_of(&self, uid: &str) -> impl Iterator<Item = Pod<'_>> {
-        self.pods_by_owner.get(uid).filter_map(|(ns, name)| self.pod(ns, name))
+    /// Pods whose controller has this uid, by namespace and name.
+    pub fn pods_of(&self, uid: &str) -> impl Iterator<Item = Pod<'_>> + use<'_> {
+        self.views(self.pods.of_owner(uid))
     }
 
-    /// Pods bound to this node.
-    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = Pod<'_>> {
-        self.pods_by_node.get(node).filter_map(|(ns, name)| self.pod(ns, name))
+    /// Pods bound to this node, by namespace and name.
+    pub fn pods_on(&self, node: &str) -> impl Iterator<Item = Pod<'_>> + use<'_> {
+        self.views(self.pods.of_node(node))
+    }
+
+    fn views(&self, rows: Vec<u32>) -> impl Iterator<Item = Pod<'_>> + use<'_> {
+        rows.into_iter().filter_map(|at| Pod::new(&self.pods, at))
     }
 
     /// Objects of a kind whose controller has this uid.
@@ -164,7 +187,15 @@ impl Cluster {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn pods_hold_nothing(&self) -> bool {
+        self.pods.hold_nothing()
+    }
+
     fn find(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Object> {
+        if kind == Kind::Pod {
+            return self.pods.find(namespace, name).and_then(|at| self.pods.object(self.pods.at(at)?));
+        }
         self.stores.get(&kind)?.get(namespace)?.get(name)
     }
 
@@ -177,34 +208,61 @@ impl Cluster {
         if self.coverage.get(kind, place.namespace().unwrap_or("")).is_none_or(|s| *s != CoverageState::Synced) {
             self.cover(kind, place.namespace(), CoverageState::Loading, touched);
         }
-        self.listing.insert((kind, place), Listing { epoch, seen: HashSet::new() });
+        self.listing.insert((kind, place), Listing { epoch, ..Listing::default() });
     }
 
-    fn take(&mut self, kind: Kind, place: Place, epoch: u32, batch: Batch, touched: &mut Touched) {
-        for change in batch.into_changes() {
+    fn take(&mut self, kind: Kind, place: &Place, epoch: u32, batch: Batch, touched: &mut Touched) {
+        let (changes, mut pods) = batch.into_parts();
+        let mut guests = self.pods.welcome(&pods);
+        let mut listing = self.listing.remove(&(kind, place.clone()));
+        let (mut seen, mut next) = (listing.as_mut().filter(|l| l.epoch == epoch), 0);
+        for change in changes {
             match change {
+                Change::Pod => {
+                    let row = self.pods.upsert(&mut pods, next, &mut guests, touched);
+                    seen.iter_mut().zip(row).for_each(|(listing, row)| listing.note_row(row));
+                    next += 1;
+                }
                 Change::Upsert(object) => {
                     let at = address(&object);
-                    if let Some(listing) = self.listing.get_mut(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
+                    if let Some(listing) = &mut seen {
                         listing.seen.insert((kind, at.clone()));
                     }
-                    self.upsert(kind, at, object, touched);
+                    self.upsert(kind, &at, object, touched);
                 }
                 Change::Delete(id) => self.remove(kind, &(id.namespace, id.name), touched),
             }
         }
+        self.pods.dismiss(guests);
+        listing.map(|listing| self.listing.insert((kind, place.clone()), listing));
     }
 
-    fn complete(&mut self, kind: Kind, place: Place, epoch: u32, touched: &mut Touched) {
+    fn complete(&mut self, kind: Kind, place: &Place, epoch: u32, touched: &mut Touched) {
         if let Some(listing) = self.listing.remove(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
             let namespace = place.namespace();
-            let gone: Vec<At> =
-                self.objects(kind, namespace).map(address).filter(|at| !listing.seen.contains(&(kind, at.clone()))).collect();
+            self.sweep_pods(kind, namespace, &listing, touched);
+            let gone: Vec<At> = self
+                .objects(kind, namespace)
+                .filter(|_| kind != Kind::Pod)
+                .map(address)
+                .filter(|at| !listing.seen.contains(&(kind, at.clone())))
+                .collect();
             for at in gone {
                 self.remove(kind, &at, touched);
             }
         }
         self.cover(kind, place.namespace(), CoverageState::Synced, touched);
+    }
+
+    fn sweep_pods(&mut self, kind: Kind, namespace: Option<&str>, listing: &Listing, touched: &mut Touched) {
+        if kind != Kind::Pod {
+            return;
+        }
+        let inside = |row| namespace.is_none_or(|ns| self.pods.at(row).is_some_and(|row| self.pods.namespace(row) == ns));
+        let gone: Vec<u32> = self.pods.all().filter(|row| !listing.has_row(*row) && inside(*row)).collect();
+        for row in gone {
+            self.pods.remove(row, touched);
+        }
     }
 
     fn cover(&mut self, kind: Kind, namespace: Option<&str>, state: CoverageState, touched: &mut Touched) {
@@ -219,24 +277,28 @@ impl Cluster {
         touched.reads.insert(Read::coverage(kind));
     }
 
-    fn upsert(&mut self, kind: Kind, at: At, object: Object, touched: &mut Touched) {
+    fn upsert(&mut self, kind: Kind, at: &At, object: Object, touched: &mut Touched) {
         let before = self.stores.entry(kind).or_default().entry(at.0.clone()).or_default().insert(at.1.clone(), object);
         let after = self.find(kind, &at.0, &at.1).cloned();
         if before.as_ref().zip(after.as_ref()).is_some_and(|(a, b)| same_but_for_heartbeats(a, b)) {
             return;
         }
         for object in [&before, &after].into_iter().flatten() {
-            touch(kind, &at, object, touched);
+            touch(kind, at, object, touched);
         }
         if let Some(object) = &before {
-            self.unindex(kind, &at, object);
+            self.unindex(kind, at, object);
         }
         if let Some(object) = &after {
-            self.index(kind, &at, object);
+            self.index(kind, at, object);
         }
     }
 
     fn remove(&mut self, kind: Kind, at: &At, touched: &mut Touched) {
+        if kind == Kind::Pod {
+            let row = self.pods.find(&at.0, &at.1);
+            return row.into_iter().for_each(|row| self.pods.remove(row, touched));
+        }
         let Some(names) = self.stores.get_mut(&kind).and_then(|s| s.get_mut(&at.0)) else { return };
         if let Some(object) = names.remove(&at.1) {
             touch(kind, at, &object, touched);
@@ -259,7 +321,6 @@ impl Cluster {
     fn keys<'a>(&'a mut self, kind: Kind, object: &Object) -> Vec<(&'a mut Index, String)> {
         let owner = object.meta().controller().map(|o| o.uid.to_string()).unwrap_or_default();
         match object {
-            Object::Pod(pod) => vec![(&mut self.pods_by_owner, owner), (&mut self.pods_by_node, pod.spec.node_name.to_string())],
             Object::Event(e) => vec![(
                 &mut self.events_by_subject,
                 subject_key(&super::kinds::qualified(&e.about.api_version, &e.about.kind), &e.about.namespace, &e.about.name),
@@ -267,10 +328,6 @@ impl Cluster {
             _ => vec![(&mut self.owned, if owner.is_empty() { owner } else { owned_key(kind, &owner) })],
         }
     }
-}
-
-fn as_pod(object: &Object) -> Option<Pod<'_>> {
-    if let Object::Pod(pod) = object { Some(Pod::new(pod)) } else { None }
 }
 
 fn address(object: &Object) -> At {
@@ -305,7 +362,6 @@ fn same_but_for_heartbeats(a: &Object, b: &Object) -> bool {
                     c.last_heartbeat_time = None;
                 }
             }
-            Object::Pod(p) => p.meta.version = "".into(),
             _ => {}
         }
         o
@@ -320,10 +376,6 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
     touched.reads.insert(Read::set(kind, Some(&at.0)));
     let owner = object.meta().controller().map(|o| &*o.uid);
     match object {
-        Object::Pod(pod) => {
-            touched.reads.extend(owner.map(Read::pods_of));
-            touched.reads.insert(Read::pods_on(&pod.spec.node_name));
-        }
         Object::Event(e) => {
             touched.reads.insert(Read::events_of(
                 &super::kinds::qualified(&e.about.api_version, &e.about.kind),
@@ -332,5 +384,34 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
             ));
         }
         _ => touched.reads.extend(owner.map(|uid| Read::owned(kind, uid))),
+    }
+}
+
+impl Witness for Touched {
+    fn sees(&mut self, pods: &Pods, row: u32) {
+        let Some(row) = pods.at(row) else { return };
+        let (namespace, name) = (pods.namespace(row), pods.name(row));
+        if !row.is_plain() || row.restarts > 0 {
+            self.objects.insert((Kind::Pod, namespace.into(), (*name).into()));
+        }
+        self.reads.insert(Read::object(Kind::Pod, namespace, &name));
+        self.reads.insert(Read::set(Kind::Pod, None));
+        self.reads.insert(Read::set(Kind::Pod, Some(namespace)));
+        self.reads.extend(pods.owner(row).map(|owner| Read::pods_of(&owner.uid)));
+        self.reads.insert(Read::pods_on(pods.node(row)));
+    }
+}
+
+impl Listing {
+    fn note_row(&mut self, row: u32) {
+        let (word, bit) = (row as usize / 64, row % 64);
+        if self.rows.len() <= word {
+            self.rows.resize(word + 1, 0);
+        }
+        self.rows[word] |= 1 << bit;
+    }
+
+    fn has_row(&self, row: u32) -> bool {
+        self.rows.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
     }
 }

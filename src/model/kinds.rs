@@ -69,7 +69,7 @@ macro_rules! kinds {
     (@scope Cluster) => { false };
     (@need Needed) => { false };
     (@need Optional) => { true };
-    (@wrap PodObject $o:ident) => { Object::Pod(Box::new($o)) };
+    (@wrap PodHead $o:ident) => { Object::Pod(Box::new($o)) };
     (@wrap $shape:ident $o:ident) => { Object::$shape(Box::new($o)) };
 }
 
@@ -77,7 +77,7 @@ macro_rules! objects {
     ($($shape:ident),+ $(,)?) => {
         /// One object as kept, in its own shape.
         #[derive(Debug, Clone, PartialEq)]
-        pub enum Object { Pod(Box<PodObject>), $($shape(Box<$shape>),)+ }
+        pub enum Object { Pod(Box<PodHead>), $($shape(Box<$shape>),)+ }
 
         impl Object {
             pub fn meta(&self) -> &Meta {
@@ -103,8 +103,6 @@ pub trait Shape {
 pub trait Stored: Shape {
     const KIND: Kind;
 }
-
-pub(crate) use super::pod::PodObject;
 
 objects!(
     Event,
@@ -143,7 +141,7 @@ objects!(
 );
 
 kinds! {
-    Pod as PodObject, "" / "v1", "pods" ["po"], Namespaced, Needed, Watch;
+    Pod as PodHead, "" / "v1", "pods" ["po"], Namespaced, Needed, Watch;
     Node as Node, "" / "v1", "nodes" ["no"], Cluster, Needed, Watch;
     Event as Event, "" / "v1", "events" ["ev"], Namespaced, Needed, Watch;
     Deployment as Deployment, "apps" / "v1", "deployments" ["deploy"], Namespaced, Needed, Watch;
@@ -252,6 +250,12 @@ pub(super) fn qualified(api_version: &str, kind: &str) -> String {
         Some((group, _)) if group.contains('.') && !group.ends_with("k8s.io") => format!("{kind}.{group}"),
         _ => kind.to_owned(),
     }
+}
+
+/// The direct reading of a pod, for comparison.
+#[cfg(test)]
+pub(super) fn read_whole_pod(json: &[u8]) -> Option<PodObject> {
+    PodObject::pull(&mut Reader::new(json))
 }
 
 /// Reads one object. A field of the wrong type counts as absent, so that one odd object never blinds a kind;

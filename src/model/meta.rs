@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Time;
-use super::pull::{Pull, api};
+use super::pack::packed_api;
+use super::pull::Pull;
 use super::read::Reader;
 
 /// Text as kept: no spare capacity.
@@ -85,7 +86,7 @@ impl Meta {
     }
 }
 
-api! {
+packed_api! {
     /// An entry of `metadata.ownerReferences`.
     pub struct Owner {
         api_version: Text,

@@ -1,5 +1,6 @@
 //! Pod: the view of one pod that judges see, with Kubernetes' names.
 
+use super::pods::{Pods, Row};
 use super::pull::api;
 use super::{Condition, ContainerStatus, Meta, ObjectRef, Owner, PodSpec, PodStatus, Text, Time};
 
@@ -16,8 +17,37 @@ pub enum Phase {
     Unknown,
 }
 
+impl Phase {
+    pub(super) fn of(text: &[u8]) -> Self {
+        match text {
+            b"Pending" => Self::Pending,
+            b"Running" => Self::Running,
+            b"Succeeded" => Self::Succeeded,
+            b"Failed" => Self::Failed,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// As Kubernetes writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Running => "Running",
+            Self::Succeeded => "Succeeded",
+            Self::Failed => "Failed",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
 api! {
-    /// A pod as stored.
+    /// A pod among objects of other kinds: the rest of it is behind [`Pod`].
+    pub struct PodHead {
+        #[serde(rename = "metadata")]
+        meta: Meta,
+    }
+
+    /// A whole pod: what rows and templates put together again.
     pub struct PodObject {
         #[serde(rename = "metadata")]
         meta: Meta,
@@ -29,24 +59,25 @@ api! {
 /// One pod, borrowed from the cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct Pod<'a> {
-    pod: &'a PodObject,
+    pods: &'a Pods,
+    row: Row<'a>,
 }
 
 impl<'a> Pod<'a> {
-    pub(super) fn new(pod: &'a PodObject) -> Self {
-        Self { pod }
+    pub(super) fn new(pods: &'a Pods, at: u32) -> Option<Self> {
+        Some(Self { pods, row: pods.at(at)? })
     }
 
     pub fn name(self) -> String {
-        self.pod.meta.name.to_string()
+        self.pods.name(self.row)
     }
 
     pub fn namespace(self) -> &'a str {
-        &self.pod.meta.namespace
+        self.pods.namespace(self.row)
     }
 
     pub fn uid(self) -> Uid {
-        self.pod.meta.uid.clone()
+        self.pods.uid(self.row).into()
     }
 
     /// `Pod/namespace/name`.
@@ -55,99 +86,100 @@ impl<'a> Pod<'a> {
     }
 
     pub fn created(self) -> Option<Time> {
-        self.pod.meta.created
+        self.row.created
     }
 
     /// `deletionTimestamp`: it already contains the grace period.
     pub fn deleted(self) -> Option<Time> {
-        self.pod.meta.deleted
+        self.pods.deleted(self.row)
     }
 
     pub fn grace(self) -> i64 {
-        self.pod.meta.grace
+        self.pods.unusual(self.row).map_or(0, |u| u.grace)
     }
 
     pub fn finalizers(self) -> Vec<String> {
-        self.pod.meta.finalizers.iter().map(|f| f.to_string()).collect()
+        self.pods.finalizers(self.row)
     }
 
     pub fn label(self, key: &str) -> Option<&'a str> {
-        self.pod.meta.label(key)
+        self.pods.label(self.row, key)
     }
 
+    /// Sorted by key.
     pub fn labels(self) -> Vec<(&'a str, &'a str)> {
-        self.pod.meta.labels.iter().map(|(k, v)| (&**k, &**v)).collect()
+        self.pods.labels(self.row)
     }
 
+    /// Short annotations; of a plain pod none is kept.
     pub fn annotation(self, key: &str) -> Option<&'a str> {
-        self.pod.meta.annotation(key)
+        self.pods.unusual(self.row).and_then(|u| u.annotations.get(key)).map(|v| &**v)
     }
 
-    /// The owner with `controller: true`.
+    /// The owner with `controller: true`, else the only owner.
     pub fn owner(self) -> Option<&'a Owner> {
-        self.pod.meta.controller()
+        self.pods.owner(self.row)
     }
 
     /// The node it is bound to.
     pub fn node(self) -> Option<&'a str> {
-        Some(&*self.pod.spec.node_name).filter(|n| !n.is_empty())
+        Some(self.pods.node(self.row)).filter(|n| !n.is_empty())
     }
 
     pub fn phase(self) -> Phase {
-        match &*self.pod.status.phase {
-            "Pending" => Phase::Pending,
-            "Running" => Phase::Running,
-            "Succeeded" => Phase::Succeeded,
-            "Failed" => Phase::Failed,
-            _ => Phase::Unknown,
-        }
+        self.row.phase
     }
 
+    /// The spec, without `nodeName` and without the made-up suffix of the token volume. A plain pod's is that of its siblings: ask
+    /// [`PodSpec::claims`] for the names of its claims.
     pub fn spec(self) -> &'a PodSpec {
-        &self.pod.spec
+        self.pods.spec(self.row)
     }
 
-    /// For a plain pod only what follows from its being plain.
+    /// For a plain pod only what follows from its being plain: no times but those in [`Pod::ready_since`] and of last exits.
     pub fn status(self) -> &'a PodStatus {
-        &self.pod.status
+        self.pods.status(self.row)
     }
 
     pub fn condition(self, kind: &str) -> Option<&'a Condition> {
-        Condition::find(&self.pod.status.conditions, kind)
+        Condition::find(&self.status().conditions, kind)
     }
 
     /// The condition Ready is True.
     pub fn is_ready(self) -> bool {
-        self.condition("Ready").is_some_and(Condition::is_true)
+        self.row.is_ready()
+    }
+
+    /// When Ready changed last.
+    pub fn ready_since(self) -> Option<Time> {
+        self.row.since
     }
 
     /// Restarts of all its containers.
     pub fn restarts(self) -> i64 {
-        self.container_statuses().map(|(_, s)| s.restart_count).sum()
+        i64::from(self.row.restarts)
     }
 
     /// Init containers first; the flag says whether it is one.
     pub fn container_statuses(self) -> impl Iterator<Item = (ContainerRole, &'a ContainerStatus)> {
-        let init = self.pod.status.init_container_statuses.iter().map(|s| (ContainerRole::Init, s));
-        init.chain(self.pod.status.container_statuses.iter().map(|s| (ContainerRole::App, s)))
+        let status = self.status();
+        let init = status.init_container_statuses.iter().map(|s| (ContainerRole::Init, s));
+        init.chain(status.container_statuses.iter().map(|s| (ContainerRole::App, s)))
     }
 
     pub fn container_status(self, name: &str) -> Option<&'a ContainerStatus> {
         self.container_statuses().map(|(_, s)| s).find(|s| &*s.name == name)
     }
 
-    /// Running and Ready with every container running and ready, no deletion, no gate, no resize; or Succeeded.
+    /// The whole pod in Kubernetes' own shape, put together from what is kept of it.
+    pub fn whole(self) -> PodObject {
+        self.pods.whole(self.row)
+    }
+
+    /// Running and Ready with every container running and ready, no deletion, no gate, no resize, no disruption; or Succeeded.
     /// Plain pods are not judged.
     pub fn is_plain(self) -> bool {
-        let status = &self.pod.status;
-        if self.pod.meta.deleted.is_some() || !self.pod.spec.scheduling_gates.is_empty() || !status.resize.is_empty() {
-            return false;
-        }
-        match self.phase() {
-            Phase::Succeeded => true,
-            Phase::Running => self.is_ready() && status.container_statuses.iter().all(|c| c.ready && c.state.running.is_some()),
-            Phase::Pending | Phase::Failed | Phase::Unknown => false,
-        }
+        self.row.is_plain()
     }
 }
 

@@ -1,10 +1,10 @@
 //! A pod's spec, as in pods and in workload templates: the parts that diagnosis reads.
 
-use super::pull::api;
-use super::{EnvVar, Resources, Selector, Text};
+use super::pack::packed_api;
+use super::{Resources, Selector, Text};
 use std::collections::BTreeMap;
 
-api! {
+packed_api! {
     /// `spec` of a pod, or `spec.template.spec` of a workload.
     pub struct PodSpec {
         containers: Vec<Container>,
@@ -75,7 +75,12 @@ api! {
         protocol: Text,
     }
 
-    /// Where the value of an environment variable comes from.
+    /// Values of environment variables are never kept: only where they come from.
+    pub struct EnvVar {
+        name: Text,
+        value_from: Option<EnvSource>,
+    }
+
     pub struct EnvSource {
         secret_key_ref: Option<KeyRef>,
         config_map_key_ref: Option<KeyRef>,
@@ -281,6 +286,16 @@ pub enum Rounding {
     Down,
 }
 
+impl ClaimRef {
+    /// The claim's name. Siblings share their spec: where the name ends in the pod's, only what stands before it is in there.
+    pub fn of(&self, pod: &str) -> String {
+        match self.claim_name.strip_suffix(super::pods::OWN) {
+            Some(before) => format!("{before}{pod}"),
+            None => self.claim_name.to_string(),
+        }
+    }
+}
+
 impl Container {
     /// An init container that keeps running beside the others.
     pub fn is_sidecar(&self) -> bool {
@@ -301,7 +316,7 @@ impl PodSpec {
     /// Names of the claims that its volumes use; `pod` is the pod's name, after which generic ephemeral claims are named.
     pub fn claims(&self, pod: &str) -> Vec<String> {
         let name = |v: &Volume| match (&v.persistent_volume_claim, &v.ephemeral) {
-            (Some(claim), _) => Some(claim.claim_name.to_string()),
+            (Some(claim), _) => Some(claim.of(pod)),
             (None, Some(_)) => Some(format!("{pod}-{}", v.name)),
             (None, None) => None,
         };

@@ -1,9 +1,9 @@
 //! A pod's status, kept only for pods that are odd: the parts that diagnosis reads.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Text, Time};
 
-api! {
+packed_api! {
     pub struct PodStatus {
         phase: Text,
         reason: Text,

@@ -1,6 +1,7 @@
 //! Pull: how a value of each type is taken out of JSON. A field that is absent, `null` or of the wrong type has its default:
 //! one odd field never costs the object, and one odd object never blinds a kind.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::read::Reader;
@@ -172,6 +173,11 @@ impl<T: Pull> Pull for BTreeMap<Text, T> {
 
 /// What one text may take. A message of a megabyte must not cost a megabyte, nor hide what it begins with.
 const LONGEST: usize = 8 << 10;
+
+/// The same without a copy where nothing is cut.
+pub(super) fn cut_cow(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.len() <= LONGEST { text } else { Cow::Owned(cut(&text).into()) }
+}
 
 /// The text, cut to 8 KiB at a character, with how much more there was.
 pub(super) fn cut(text: &str) -> Text {

@@ -20,7 +20,12 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, fresh: true, sound: true }
+        Self::at(bytes, 0)
+    }
+
+    /// Begins at a value in the middle of JSON.
+    pub(super) fn at(bytes: &'a [u8], position: usize) -> Self {
+        Self { bytes, at: position, fresh: true, sound: true }
     }
 
     /// Whether everything so far was JSON. Nothing may be kept of an object that was not read soundly to its end.
@@ -40,6 +45,11 @@ impl<'a> Reader<'a> {
     pub(super) fn position(&mut self) -> usize {
         self.peek();
         self.at
+    }
+
+    /// Goes on behind a value that was recognised without reading it.
+    pub(super) fn go_on_at(&mut self, position: usize) {
+        self.at = position;
     }
 
     /// What was read since a position.
@@ -90,6 +100,15 @@ impl<'a> Reader<'a> {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         })
+    }
+
+    /// A string without escapes, as it stands in the input, with its position there; any other value is stepped over.
+    pub(super) fn plain(&mut self) -> Option<(usize, &'a [u8])> {
+        let start = self.position() + 1;
+        match self.raw()? {
+            Cow::Borrowed(bytes) => Some((start, bytes)),
+            Cow::Owned(_) => None,
+        }
     }
 
     /// A time in a string; any other value is stepped over.
@@ -252,7 +271,7 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
 fn quotes_and_backslashes(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let zeros = |x: u64| x.wrapping_sub(ONES) & !x & (ONES << 7);
-    zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64))
+    zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')))
 }
 
 /// The text behind escapes; half a surrogate pair becomes U+FFFD, as in Go. `None` for an escape that JSON does not know.

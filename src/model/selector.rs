@@ -1,10 +1,10 @@
 //! Label selectors.
 
 use super::Text;
-use super::pull::api;
+use super::pack::packed_api;
 use std::collections::BTreeMap;
 
-api! {
+packed_api! {
     /// `matchLabels` and `matchExpressions`, all of which must hold.
     pub struct Selector {
         match_labels: BTreeMap<Text, Text>,

@@ -7,6 +7,9 @@ use std::num::NonZeroU32;
 pub struct Time(NonZeroU32);
 
 impl Time {
+    /// 1970-01-01T00:00:01Z.
+    pub(super) const FIRST: Self = Self(NonZeroU32::MIN);
+
     /// `None` for 0 and for what does not fit into 32 bits (before 1970, after 2106).
     pub fn from_unix(seconds: i64) -> Option<Self> {
         u32::try_from(seconds).ok().and_then(NonZeroU32::new).map(Self)

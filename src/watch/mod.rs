@@ -1,7 +1,6 @@
 //! The only room that names kube: from kubectl's options to a connection, and from a connection to what happens in a cluster.
 
 mod body;
-mod catalogue;
 mod client;
 mod clock;
 mod connection;
@@ -29,7 +28,6 @@ mod task;
 mod tls;
 
 pub use body::{Answer, Body};
-pub use catalogue::Catalogue;
 pub use connection::{About, Connection, Get, JSON, Packing};
 pub use discovery::{Discovery, Offer, Served, Version, discover, version};
 pub use error::{ConfigError, Error, Status};

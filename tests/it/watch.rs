@@ -1,10 +1,7 @@
 //! The room that talks to the cluster, against a small mock API server on loopback and services in this process.
 
 mod certs;
-mod discovery;
 mod feed;
-mod feeds;
-mod fetch;
 mod follow;
 mod home;
 mod kubeconfig;
@@ -13,6 +10,5 @@ mod messages;
 mod mock;
 mod plugins;
 mod proxies;
-mod pulse;
 mod split;
 mod tls;

@@ -83,9 +83,7 @@ impl World {
         all.into_iter().for_each(|object| self.write("ADDED", object));
     }
 
-    /// Ends the recording: up to this moment nothing else happened.
-    pub fn into_lines(mut self) -> Vec<String> {
-        self.write("BOOKMARK", json!({"kind": "List", "apiVersion": "v1", "metadata": {}}));
+    pub fn into_lines(self) -> Vec<String> {
         self.lines.unwrap_or_default()
     }
 
