@@ -9,7 +9,7 @@ pub(super) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
         b'{' | b'[' => nested_end(bytes, at),
         _ => {
             let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace();
-            bytes[at..].iter().position(is_end).map(|length| at + length)
+            bytes.get(at..)?.iter().position(is_end).map(|length| at + length)
         }
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn member<'a>(bytes: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
 /// `at` is behind the opening quote; the end is behind the closing one.
 pub(super) fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        at = quote_or_backslash(bytes, at)?;
         if bytes[at] == b'"' {
             return Some(at + 1);
         }
@@ -105,48 +105,70 @@ impl Nesting {
     /// The length up to and with the bracket that closes what the first byte opened; `None` when it has not come.
     pub fn advance(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
-        while at < bytes.len() {
+        loop {
             match self.place {
                 Place::Escape => {
+                    bytes.get(at)?;
                     self.place = Place::Text;
                     at += 1;
                 }
                 Place::Text => {
-                    at += memchr::memchr2(b'"', b'\\', &bytes[at..])?;
+                    at = quote_or_backslash(bytes, at)?;
                     self.place = if bytes[at] == b'"' { Place::Between } else { Place::Escape };
                     at += 1;
                 }
                 Place::Between => {
-                    at = self.between(bytes, at);
+                    at = self.between(bytes, at)?;
                     if self.depth == 0 {
                         return Some(at);
                     }
+                    self.place = Place::Text;
                 }
             }
         }
-        None
     }
 
     /// Walks to behind the next quote, or behind the bracket that closes everything.
-    fn between(&mut self, bytes: &[u8], mut at: usize) -> usize {
-        while at < bytes.len() {
-            let byte = bytes[at];
+    fn between(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        let mut depth = self.depth;
+        while let Some(byte) = bytes.get(at) {
             at += 1;
             match byte {
                 b'"' => {
-                    self.place = Place::Text;
-                    return at;
+                    self.depth = depth;
+                    return Some(at);
                 }
-                b'{' | b'[' => self.depth += 1,
+                b'{' | b'[' => depth += 1,
                 b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        return at;
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        self.depth = 0;
+                        return Some(at);
                     }
                 }
                 _ => {}
             }
         }
-        at
+        self.depth = depth;
+        None
     }
+}
+
+/// Eight bytes a step: most strings are short, for which a call into memchr costs more than it saves.
+fn quote_or_backslash(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let hits = hits(u64::from_le_bytes(*chunk));
+        if hits != 0 {
+            return Some(at + usize::try_from(hits.trailing_zeros() / 8).unwrap_or(0));
+        }
+        at += 8;
+    }
+    bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|more| at + more)
+}
+
+/// The high bit of each byte that is a quote or a backslash, right up to the first of them.
+fn hits(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let zeros = |x: u64| x.wrapping_sub(ONES) & !x & (ONES << 7);
+    zeros(word ^ (ONES * 0x22)) | zeros(word ^ (ONES * 0x5C))
 }

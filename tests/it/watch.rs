@@ -1,5 +1,6 @@
 //! The room that talks to the cluster, against a small mock API server on loopback and services in this process.
 
+mod archives;
 mod certs;
 mod feed;
 mod follow;
