@@ -24,7 +24,7 @@
 //! | [`archive`] | clusters that are files: read, write, serve as a read-only API, the demo | model, redact |
 //! | [`watch`] | the only room that names kube: connections, feeds, single objects | model, redact |
 //! | [`app`] | the state machine: keys to effects | page, model, diagnose |
-//! | `screen` | a scene to a page, one file a screen | app, page, model, diagnose |
+//! | [`screen`] | a scene to a page, one file a screen | app, page, model, diagnose |
 //! | [`ui`] | the only room that names widgets: draws pages, makes cluster text harmless | page |
 //! | [`term`] | takes the terminal and always gives it back | app |
 //! | [`export`] | reports as text, JSON, YAML, Markdown | model, diagnose, redact |
@@ -62,6 +62,7 @@ pub mod model;
 pub mod page;
 pub mod redact;
 pub mod runtime;
+pub mod screen;
 pub mod term;
 pub mod ui;
 pub mod watch;

@@ -78,7 +78,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "logs",
         keys: &["l"],
         places: &[Screen],
-        when: |_, page| page.about().is_some_and(|about| about.pod.is_some()),
+        when: |app, page| go::can_show(app, page, Tab::Logs),
         run: |app, page| go::show(app, page, Tab::Logs),
     },
     Action {
@@ -87,7 +87,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "",
         keys: &["p"],
         places: &[Screen],
-        when: |_, page| page.about().is_some_and(|about| about.pod.is_some()),
+        when: |app, page| go::can_show(app, page, Tab::Previous),
         run: |app, page| go::show(app, page, Tab::Previous),
     },
     Action {
@@ -96,7 +96,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "events",
         keys: &["e"],
         places: &[Screen],
-        when: |_, page| page.about().is_some(),
+        when: |app, page| go::can_show(app, page, Tab::Events),
         run: |app, page| go::show(app, page, Tab::Events),
     },
     Action {
@@ -105,7 +105,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "yaml",
         keys: &["y"],
         places: &[Screen],
-        when: |_, page| page.about().is_some(),
+        when: |app, page| go::can_show(app, page, Tab::Yaml),
         run: |app, page| go::show(app, page, Tab::Yaml),
     },
     Action {
@@ -114,7 +114,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "tree",
         keys: &["o"],
         places: &[Screen],
-        when: |_, page| page.about().is_some(),
+        when: |app, page| go::can_show(app, page, Tab::Tree),
         run: |app, page| go::show(app, page, Tab::Tree),
     },
     Action {
@@ -336,7 +336,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "",
         keys: &["tab"],
         places: &[Screen],
-        when: always,
+        when: go::can_turn,
         run: |app, page| go::pane(app, page, Step::Next),
     },
     Action {
@@ -345,7 +345,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "",
         keys: &["shift-tab"],
         places: &[Screen],
-        when: always,
+        when: go::can_turn,
         run: |app, page| go::pane(app, page, Step::Previous),
     },
     Action {
@@ -354,7 +354,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "tab",
         keys: &["right"],
         places: &[Screen],
-        when: always,
+        when: go::can_turn,
         run: |app, page| go::tab(app, page, Step::Next),
     },
     Action {
@@ -363,7 +363,7 @@ pub const ACTIONS: &[Action] = &[
         hint: "",
         keys: &["left"],
         places: &[Screen],
-        when: always,
+        when: go::can_turn,
         run: |app, page| go::tab(app, page, Step::Previous),
     },
     Action {

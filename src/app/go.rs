@@ -6,7 +6,7 @@ use super::typing::{self, Over};
 use super::view::{At, Select, Tab, Top, View};
 use super::{App, Effect, Filter};
 use crate::diagnose::Layer;
-use crate::page::{Focus, Opens, Page};
+use crate::page::{About, Focus, Opens, Page};
 
 /// More steps than anybody goes back.
 const DEEPEST: usize = 64;
@@ -39,7 +39,7 @@ pub(super) fn follow(app: &mut App, opens: Opens, page: &Page) -> Vec<Effect> {
         Opens::Blocker(id) => app.enter(At::Blocker(id)),
         Opens::Object(object) => {
             app.enter(At::Object { object, tab: Tab::Why });
-            return want(app, page, Document::Yaml);
+            return want(app, page.about(), Document::Yaml);
         }
         Opens::Layer(layer) => {
             app.choose_layer(layer.as_deref());
@@ -88,13 +88,43 @@ pub(super) fn back(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Whether that side of what the cursor is on can be shown, and is not already. A row that is gone can still say so.
+pub(super) fn can_show(app: &App, page: &Page, tab: Tab) -> bool {
+    if is_gone(page) {
+        return true;
+    }
+    about(page, tab).is_some_and(|about| app.view.at != At::Object { object: about.object.clone(), tab })
+}
+
+/// What a tab would be about: for logs the page's pod, where the row has none.
+fn about(page: &Page, tab: Tab) -> Option<&About> {
+    match tab {
+        Tab::Why | Tab::Tree | Tab::Events | Tab::Yaml => page.about(),
+        Tab::Logs | Tab::Previous => [page.about(), page.about.as_ref()].into_iter().flatten().find(|about| about.pod.is_some()),
+    }
+}
+
+/// Whether there is another pane or tab.
+pub(super) fn can_turn(app: &App, page: &Page) -> bool {
+    matches!(app.view.at, At::Object { .. }) || focusable(page).len() > 1
+}
+
+/// Whether the row under the cursor went away.
+fn is_gone(page: &Page) -> bool {
+    let list = page.focused().and_then(|pane| pane.list());
+    list.is_some_and(|list| list.selected.is_some() && list.row().is_none())
+}
+
+fn focusable(page: &Page) -> Vec<&'static str> {
+    page.panes().into_iter().filter(|pane| pane.focus != Focus::Never).map(|pane| pane.id).collect()
+}
+
 /// Shows a side of the object that the page, or the row under the cursor, is about.
 pub(super) fn show(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
-    let focused = page.focused().and_then(|pane| pane.list()).filter(|list| list.selected.is_some() && list.len > 0);
-    if focused.is_some_and(|list| list.row().is_none()) {
+    if is_gone(page) {
         return open(app, page);
     }
-    let Some(about) = page.about().cloned() else { return Vec::new() };
+    let Some(about) = about(page, tab).cloned() else { return Vec::new() };
     let object = match (tab, &about.pod) {
         (Tab::Logs | Tab::Previous, Some(pod)) if !app.is_on(&about.object) => pod.clone(),
         _ => about.object.clone(),
@@ -104,24 +134,24 @@ pub(super) fn show(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
     } else {
         app.enter(At::Object { object, tab });
     }
-    fetch_for(app, page, tab)
+    fetch_for(app, Some(&about), tab)
 }
 
 /// The document of the tab, if there is one that was not fetched yet.
-fn fetch_for(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
+fn fetch_for(app: &mut App, about: Option<&About>, tab: Tab) -> Vec<Effect> {
     match tab {
         Tab::Why | Tab::Tree => Vec::new(),
-        Tab::Events => want(app, page, Document::Events),
-        Tab::Yaml => want(app, page, Document::Yaml),
-        Tab::Logs => want(app, page, Document::Logs),
-        Tab::Previous => want(app, page, Document::Previous),
+        Tab::Events => want(app, about, Document::Events),
+        Tab::Yaml => want(app, about, Document::Yaml),
+        Tab::Logs => want(app, about, Document::Logs),
+        Tab::Previous => want(app, about, Document::Previous),
     }
 }
 
-fn want(app: &mut App, page: &Page, document: Document) -> Vec<Effect> {
+fn want(app: &mut App, about: Option<&About>, document: Document) -> Vec<Effect> {
     let At::Object { object, .. } = &app.view.at else { return Vec::new() };
     let known = app.documents.get(object, document).is_some_and(|known| !matches!(known.state, super::State::Failed(_)));
-    if known { Vec::new() } else { fetch(app, Wanted::new(&object.clone(), document, page.about())) }
+    if known { Vec::new() } else { fetch(app, Wanted::new(&object.clone(), document, about)) }
 }
 
 fn fetch(app: &mut App, wanted: Wanted) -> Vec<Effect> {
@@ -151,7 +181,7 @@ pub(super) fn reload(app: &mut App, page: &Page) -> Vec<Effect> {
 
 /// The next pane; where there is only one, the next tab.
 pub(super) fn pane(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
-    let panes: Vec<&'static str> = page.panes().into_iter().filter(|pane| pane.focus != Focus::Never).map(|pane| pane.id).collect();
+    let panes = focusable(page);
     if panes.len() < 2 {
         return turn(app, page, step);
     }
@@ -179,7 +209,7 @@ fn turn(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
         Step::Previous => tab.previous(),
     };
     app.turn(tab);
-    fetch_for(app, page, tab)
+    fetch_for(app, page.about.as_ref(), tab)
 }
 
 pub(super) fn layer_by_number(app: &mut App) -> Vec<Effect> {

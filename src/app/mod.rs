@@ -140,6 +140,11 @@ impl App {
         self.pressed.map(|(_, at)| at + HOLD).filter(|until| *until > now)
     }
 
+    /// The same, with nothing over the screen: what help explains.
+    pub fn without_overlay(&self) -> Self {
+        Self { over: None, ..self.clone() }
+    }
+
     fn spot_mut(&mut self, pane: &'static str) -> &mut Spot {
         match &mut self.over {
             Some(over) if over.over.pane() == pane => &mut over.spot,

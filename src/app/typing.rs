@@ -85,7 +85,9 @@ pub(super) fn ask(app: &mut App, ask: Ask) -> Vec<Effect> {
         Ask::Search => app.view.search.clone(),
         Ask::Snapshot => app.snapshot_name.clone(),
     };
-    app.typing = Some(Typing { ask, input: Input::new(before.clone()), before });
+    // A filter is amended; a search begins anew.
+    let input = if ask == Ask::Search { Input::default() } else { Input::new(before.clone()) };
+    app.typing = Some(Typing { ask, input, before });
     Vec::new()
 }
 
@@ -150,7 +152,10 @@ pub(super) fn cancel(app: &mut App) -> Vec<Effect> {
 pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
     match app.typing.take() {
         Some(Typing { ask: Ask::Filter, .. }) => said_about_filter(app),
-        Some(Typing { ask: Ask::Search, .. }) if app.view.search.is_empty() => Vec::new(),
+        Some(Typing { ask: Ask::Search, input, before }) if input.text.is_empty() => {
+            app.view.search = before;
+            Vec::new()
+        }
         Some(Typing { ask: Ask::Search, .. }) => moves::find(app, By::First),
         Some(Typing { ask: Ask::Snapshot, input, .. }) => snapshot(app, &input.text),
         None => accept_row(app, page),
@@ -175,11 +180,12 @@ fn snapshot(app: &mut App, path: &str) -> Vec<Effect> {
 }
 
 fn accept_row(app: &mut App, page: &Page) -> Vec<Effect> {
+    // Who has ticked means the ticks; who has not, the row.
     if let Some(Over::Namespaces { chosen, .. }) = app.over.as_ref().map(|over| &over.over)
-        && !chosen.is_empty()
+        && *chosen != app.namespaces.clone().unwrap_or_default()
     {
         let chosen = chosen.clone();
-        return set_namespaces(app, Some(chosen));
+        return set_namespaces(app, (!chosen.is_empty()).then_some(chosen));
     }
     match page.row().and_then(|row| row.opens.clone()) {
         Some(opens) => go::follow(app, opens, page),

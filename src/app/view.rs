@@ -107,7 +107,7 @@ impl Tab {
             Self::Events => "events",
             Self::Yaml => "yaml",
             Self::Logs => "logs",
-            Self::Previous => "previous logs",
+            Self::Previous => "previous",
         }
     }
 

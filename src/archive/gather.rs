@@ -156,6 +156,7 @@ impl Gather {
 
     fn step(&mut self, what: &str, at: Option<Time>, object: Found) {
         let Found { span, head, .. } = object;
+        self.about.captured_at = self.about.captured_at.max(at);
         let change = match what {
             "ADDED" => Change::Added,
             "MODIFIED" => Change::Modified,
@@ -165,7 +166,6 @@ impl Gather {
                 return;
             }
         };
-        self.about.captured_at = self.about.captured_at.max(at);
         self.about.newest = self.about.newest.max(head.newest);
         match self.entry(span, head) {
             Ok(entry) if entry.kind != UNNAMED => self.keep(Some(Moment { at, change }), entry),
@@ -289,7 +289,8 @@ impl Gather {
             latest(self.all).into_iter().partition(|entry| kinds.get(entry.kind as usize).is_some_and(is_log));
         self.about.objects = entries.len();
         let ranges = (0..kinds.len()).map(|kind| range_of(&entries, kind)).collect();
-        Archive { sources, kinds, ranges, entries, logs, steps, about: self.about }
+        let newest_version = entries.iter().map(|entry| entry.version).max().unwrap_or(0).max(1);
+        Archive { sources, kinds, ranges, entries, logs, steps, about: self.about, newest_version }
     }
 
     /// What holds one object in a namespace is complete there, unless its file knows better.

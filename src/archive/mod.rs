@@ -6,13 +6,17 @@
 
 mod about;
 mod cursor;
+mod demo;
 mod error;
 mod folder;
 mod gather;
 mod kinds;
 mod load;
 mod open;
+mod play;
 mod scan;
+mod serve;
+mod shift;
 mod source;
 mod write;
 mod yaml;
@@ -24,6 +28,7 @@ use std::sync::Arc;
 pub use about::{About, Covered, Skipped, Totals};
 pub use error::ArchiveError;
 pub use kinds::ArchivedKind;
+pub use serve::{ArchiveBody, ArchiveService, serve};
 use source::{Source, Span};
 pub use write::{Existing, Header, Writer};
 
@@ -47,6 +52,7 @@ pub struct Archive {
     logs: Vec<Entry>,
     steps: Vec<StepEntry>,
     about: About,
+    newest_version: u64,
 }
 
 /// Where one object lies.
@@ -145,16 +151,35 @@ impl Archive {
 
     /// The Log object of a container: `holdup.dev/v1 Log`, or what a dump holds of it.
     pub fn log(&self, namespace: &str, pod: &str, container: &str, previous: Previous) -> Option<Archived<'_>> {
-        let name = log_name(pod, container, previous);
-        let key = |entry: &Entry| (&*entry.namespace, &*entry.name) < (namespace, &*name);
-        let at = self.logs.partition_point(key);
-        let entry = self.logs.get(at).filter(|entry| *entry.namespace == *namespace && *entry.name == *name)?;
-        Some(Archived { archive: self, entry })
+        let at = self.log_at(namespace, &log_name(pod, container, previous))?;
+        Some(Archived { archive: self, entry: &self.logs[at] })
+    }
+
+    fn log_at(&self, namespace: &str, name: &str) -> Option<usize> {
+        self.logs.binary_search_by(|entry| (&*entry.namespace, &*entry.name).cmp(&(namespace, name))).ok()
+    }
+
+    /// Where a kind stands among the kinds.
+    fn id(&self, kind: &ArchivedKind) -> Option<u32> {
+        let at = self.kinds.binary_search_by(|other| (&other.group, &other.name).cmp(&(&kind.group, &kind.name))).ok()?;
+        u32::try_from(at).ok()
+    }
+
+    /// Whether some object of this kind is in this namespace, at its end or at some time in a recording.
+    fn holds(&self, kind: &ArchivedKind, namespace: Option<&str>) -> bool {
+        let within = |entry: &Entry| namespace.is_none_or(|namespace| *entry.namespace == *namespace);
+        let id = self.id(kind);
+        !self.range(kind, namespace).is_empty() || self.steps.iter().any(|step| Some(step.entry.kind) == id && within(&step.entry))
+    }
+
+    /// The resourceVersion of the whole: that of its newest object.
+    fn newest_version(&self) -> u64 {
+        self.newest_version
     }
 
     fn range(&self, kind: &ArchivedKind, namespace: Option<&str>) -> Range<usize> {
-        let Ok(at) = self.kinds.binary_search_by(|other| (&other.group, &other.name).cmp(&(&kind.group, &kind.name))) else { return 0..0 };
-        let all = self.ranges[at].clone();
+        let Some(id) = self.id(kind) else { return 0..0 };
+        let all = self.ranges[id as usize].clone();
         let Some(namespace) = namespace else { return all };
         let entries = &self.entries[all.clone()];
         let start = entries.partition_point(|entry| *entry.namespace < *namespace);

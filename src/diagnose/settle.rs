@@ -21,9 +21,11 @@ pub fn settle(before: &Settled, mut report: Report, now: Time) -> Settled {
         }
     }
     let present = |id: &str| report.blockers.iter().any(|b| b.id == id);
+    // Told more exactly now, or by another name: what it held up is held up still.
+    let replaced = |old: &Blocker| old.affected.iter().all(|a| report.blockers.iter().any(|b| b.affected.contains(a)));
     let still = before.clearing.iter().filter(|(b, gone)| !present(&b.id) && now.since(*gone) < clears(b));
     let newly = before.report.blockers.iter().filter(|b| !present(&b.id)).map(|b| (b.clone(), now));
-    let clearing = still.cloned().chain(newly).filter(|(b, _)| clears(b) > 0).collect();
+    let clearing = still.cloned().chain(newly).filter(|(b, _)| clears(b) > 0 && !replaced(b)).collect();
     Settled { report, clearing }
 }
 

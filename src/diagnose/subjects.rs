@@ -41,7 +41,7 @@ impl<'a> Deleting<'a> {
 }
 
 impl<'a> Workload<'a> {
-    pub(super) fn of(object: &'a Object) -> Option<Self> {
+    pub fn of(object: &'a Object) -> Option<Self> {
         Some(match object {
             Object::Deployment(o) => Self::Deployment(o),
             Object::StatefulSet(o) => Self::StatefulSet(o),

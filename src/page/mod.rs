@@ -22,6 +22,8 @@ pub struct Page {
     pub header: Header,
     pub body: Layout,
     pub footer: Footer,
+    /// Seconds until an age or countdown on it reads differently though nothing changed; none if none does.
+    pub changes_in: Option<u32>,
     /// What logs, events and yaml are about where no row says so.
     pub about: Option<About>,
     /// Drawn over the upper part of the body; while it is there its pane has the focus.

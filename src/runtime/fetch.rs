@@ -1,12 +1,16 @@
 //! Fetch: what is read only because somebody opened it: a whole object, its events, its logs. Redacted before anybody sees it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
 
 use crate::app::{Content, Document, EventLine, Wanted};
 use crate::archive::{Archive, Previous};
 use crate::model::{Kind, ObjectRef};
 use crate::redact::Redactor;
+
+use crate::watch::{Connection, Discovery, Get, Served, discover, fetch as ask};
 
 use super::snapshot;
 
@@ -17,7 +21,19 @@ const LOG_LINES: usize = 500;
 #[derive(Clone)]
 pub enum Store {
     Files(Arc<Archive>),
+    Cluster(Arc<Cluster>),
 }
+
+/// A cluster that answers.
+pub struct Cluster {
+    pub connection: Connection,
+    pub patience: Duration,
+    /// What it offers, once somebody had to know; asked again when a kind is missing, but not more often than every few seconds.
+    offers: Mutex<Option<(Instant, Discovery)>>,
+}
+
+/// A kind that was installed after the start is found, without asking for every typing error.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 impl Store {
     /// The bytes of one object, or of all of a set; nothing where it is not there.
@@ -27,13 +43,7 @@ impl Store {
     pub async fn read(&self, wanted: &snapshot::Wanted) -> color_eyre::Result<Vec<Vec<u8>>> {
         match self {
             Self::Files(archive) => Ok(from_archive(archive, wanted)),
-        }
-    }
-
-    /// Looks at these namespaces from now on, or all; files hold all of them already.
-    pub fn look_at(&self, _namespaces: Option<BTreeSet<String>>) {
-        match self {
-            Self::Files(_) => {}
+            Self::Cluster(cluster) => cluster.read(wanted).await,
         }
     }
 }
@@ -45,6 +55,7 @@ impl Store {
 pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
     match store {
         Store::Files(archive) => from_files(archive, wanted, redactor),
+        Store::Cluster(cluster) => cluster.document(wanted, redactor).await,
     }
 }
 
@@ -141,4 +152,115 @@ pub(super) fn tail(mut lines: Vec<String>) -> Vec<String> {
     let over = lines.len().saturating_sub(LOG_LINES);
     lines.drain(..over);
     lines
+}
+
+impl Cluster {
+    pub fn new(connection: Connection, patience: Duration) -> Self {
+        Self { connection, patience, offers: Mutex::new(None) }
+    }
+
+    async fn document(&self, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
+        let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
+        match wanted.document {
+            Document::Yaml => yaml(&self.object(&object).await?, redactor),
+            Document::Events => self.events(&object, redactor).await,
+            Document::Logs => self.log(wanted, ask::Run::Present, redactor).await,
+            Document::Previous => self.log(wanted, ask::Run::Previous, redactor).await,
+        }
+    }
+
+    async fn object(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
+        let served = self.served(&object.kind).await?;
+        ask::object(&self.connection, &ask::Wanted::new(&served, &object.namespace, &object.name), self.patience)
+            .await
+            .map_err(|e| e.to_string())
+    }
+
+    async fn events(&self, object: &ObjectRef, redactor: &Redactor) -> Result<Content, String> {
+        let served = self.served(&object.kind).await?;
+        let wanted = ask::Wanted::new(&served, &object.namespace, &object.name);
+        let bytes = ask::events(&self.connection, &wanted, self.patience).await.map_err(|e| e.to_string())?;
+        let list: List<'_> = serde_json::from_slice(&bytes).map_err(|e| format!("the events cannot be read: {e}"))?;
+        let mut lines: Vec<EventLine> = list.items.iter().filter_map(|item| event_line(item.get().as_bytes(), object, redactor)).collect();
+        lines.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.reason.cmp(&b.reason)));
+        Ok(Content::Events(lines))
+    }
+
+    async fn log(&self, wanted: &Wanted, run: ask::Run, redactor: &Redactor) -> Result<Content, String> {
+        let pod = wanted.pod.as_deref().and_then(ObjectRef::parse).ok_or("no pod to read logs of")?;
+        let of = ask::LogOf { namespace: pod.namespace.into(), pod: pod.name.into(), container: wanted.container.clone(), run };
+        let text = ask::log(&self.connection, &of, self.patience).await.map_err(|e| e.to_string())?;
+        Ok(Content::Lines(tail(text.lines().map(|line| redactor.text(line).into_owned()).collect())))
+    }
+
+    /// Where a kind is served, by the name that references give it.
+    async fn served(&self, kind: &str) -> Result<Served, String> {
+        let word = match (kind.split_once('.'), Kind::named(kind)) {
+            (None, known) if known != Kind::Other && !known.row().group.is_empty() => format!("{kind}.{}", known.row().group),
+            (Some(_), _) | (None, _) => kind.to_owned(),
+        };
+        let mut offers = self.offers.lock().await;
+        let found = |offers: &Option<(Instant, Discovery)>| offers.as_ref().and_then(|(_, d)| d.named(&word).first().map(|s| (*s).clone()));
+        if let Some(served) = found(&offers) {
+            return Ok(served);
+        }
+        if offers.as_ref().is_none_or(|(asked, _)| asked.elapsed() >= ASK_AGAIN) {
+            let fresh = discover(&self.connection, self.patience).await.map_err(|e| e.to_string())?;
+            *offers = Some((Instant::now(), fresh));
+        }
+        found(&offers).ok_or_else(|| format!("the cluster has no kind {kind}"))
+    }
+
+    /// For snapshots: one object, or a set page by page.
+    async fn read(&self, wanted: &snapshot::Wanted) -> color_eyre::Result<Vec<Vec<u8>>> {
+        let (kind, namespace) = match wanted {
+            snapshot::Wanted::Object(kind, namespace, name) => {
+                let object = ObjectRef::new(kind.row().name, namespace, name);
+                // What went since it was judged, or may not be read, is simply not in the snapshot.
+                return Ok(self.object(&object).await.into_iter().collect());
+            }
+            snapshot::Wanted::Set(Kind::Other, _) => return Ok(Vec::new()),
+            snapshot::Wanted::Set(kind, namespace) => (kind, namespace),
+        };
+        let Ok(served) = self.served(kind.row().name).await else { return Ok(Vec::new()) };
+        let place = namespace.clone().map_or(crate::model::Place::All, crate::model::Place::Namespace);
+        let (mut objects, mut token) = (Vec::new(), String::new());
+        loop {
+            let query = crate::watch::Query::default().with("limit", "500");
+            let query = if token.is_empty() { query } else { query.with("continue", &token) };
+            let get = Get::json(query.after(&served.resource.list(&place)));
+            let Ok(bytes) = self.connection.fetch(&get, self.patience).await else { return Ok(objects) };
+            let list: List<'_> = serde_json::from_slice(&bytes)?;
+            objects.extend(list.items.iter().map(|item| typed(item.get(), &served)));
+            token = list.metadata.next;
+            if token.is_empty() {
+                return Ok(objects);
+            }
+        }
+    }
+}
+
+/// Items of a list lack kind and API version: the list has them.
+fn typed(item: &str, served: &Served) -> Vec<u8> {
+    let group = &served.resource.group;
+    let version = if group.is_empty() { served.resource.version.to_string() } else { format!("{group}/{}", served.resource.version) };
+    let head = format!("{{\"kind\":\"{}\",\"apiVersion\":\"{version}\"", served.kind);
+    let fields = item.trim_start().strip_prefix('{').unwrap_or(item);
+    let comma = if fields.trim_start().starts_with('}') { "" } else { "," };
+    format!("{head}{comma}{fields}").into_bytes()
+}
+
+/// A list as the API server writes it, its items left as text.
+#[derive(serde::Deserialize)]
+struct List<'a> {
+    #[serde(default)]
+    metadata: ListMeta,
+    #[serde(borrow)]
+    items: Vec<&'a serde_json::value::RawValue>,
+}
+
+#[derive(serde::Deserialize, Default)]
+struct ListMeta {
+    #[serde(default, rename = "continue")]
+    next: String,
 }

@@ -1,12 +1,18 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
+mod clock;
 pub mod commands;
+mod dashboard;
+mod demo;
 pub mod feeds;
 mod fetch;
+mod gather;
 mod key;
+mod live;
 mod load;
 mod narrow;
 mod snapshot;
+mod theme;
 mod triage;
 
 pub use load::{Loaded, load};

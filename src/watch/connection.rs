@@ -171,6 +171,13 @@ impl Connection {
         live.notes.iter().cloned().chain(trouble).collect()
     }
 
+    /// Why the last renewal of the credential failed. A login that only a person can do is [`Error::Login`]: then
+    /// [`Self::login`] on a free terminal is the way on.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Error> {
+        self.live().trouble.clone()
+    }
+
     /// Asks, and hands back whatever was answered once its headers are there. A 401 is answered once with a fresh
     /// credential.
     ///

@@ -1,6 +1,7 @@
 //! The only room that names kube: from kubectl's options to a connection, and from a connection to what happens in a cluster.
 
 mod body;
+mod catalogue;
 mod client;
 mod clock;
 mod connection;
@@ -28,6 +29,7 @@ mod task;
 mod tls;
 
 pub use body::{Answer, Body};
+pub use catalogue::Catalogue;
 pub use connection::{About, Connection, Get, JSON, Packing};
 pub use discovery::{Discovery, Offer, Served, Version, discover, version};
 pub use error::{ConfigError, Error, Status};

@@ -6,23 +6,8 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-/// The text of a frame, without the spaces at the ends of its lines.
-fn frame(page: &Page, (width, height): (u16, u16), theme: &Theme) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-    draw(&mut buffer, page, theme);
-    let mut text = String::new();
-    for y in 0..height {
-        let mut line = String::new();
-        let mut x = 0;
-        while x < width {
-            let symbol = buffer[(x, y)].symbol();
-            line.push_str(symbol);
-            x += if unicode_width::UnicodeWidthStr::width(symbol) == 2 { 2 } else { 1 };
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+fn frame(page: &Page, size: (u16, u16), theme: &Theme) -> String {
+    crate::stage::text(page, size, theme)
 }
 
 fn blocked(what: &'static str) -> Line {

@@ -1,13 +1,18 @@
 //! Everything that can be proved without a cluster: cases, causes, frames, laws, the wire, and the rules of the house.
 
 mod archive_read;
+mod archive_serve;
 mod cases;
 mod causes;
 mod demo;
 mod frames;
+mod incident;
+mod keys;
 mod laws;
 mod picture;
 mod redact;
+mod screens;
 mod snapshot;
+mod stage;
 mod tidy;
 mod watch;

@@ -2,7 +2,10 @@
 
 mod archives;
 mod certs;
+mod discovery;
 mod feed;
+mod feeds;
+mod fetch;
 mod follow;
 mod home;
 mod kubeconfig;
@@ -11,5 +14,6 @@ mod messages;
 mod mock;
 mod plugins;
 mod proxies;
+mod pulse;
 mod split;
 mod tls;

@@ -1,9 +1,11 @@
 //! One file a command. Each returns how the program exits; what went wrong is an error with what it means and what to do.
 
 mod completions;
+mod dashboard;
 mod explain;
 mod rbac;
 mod report;
+mod serve;
 mod snapshot;
 
 use std::process::ExitCode;
@@ -27,15 +29,15 @@ pub const UNSEEN: u8 = 3;
 /// What kept it from running, in words.
 pub async fn run(cli: &Cli) -> Result<ExitCode> {
     match &cli.command {
-        Some(Command::Report(args)) => report::run(cli, args),
+        Some(Command::Report(args)) => report::run(cli, args).await,
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Session(args)) => Err(session(&args.program)),
         Some(Command::Snapshot(args)) => snapshot::run(cli, args).await,
-        Some(Command::Demo(_) | Command::Serve(_)) | None => {
-            color_eyre::eyre::bail!("not there yet")
-        }
+        Some(Command::Serve(args)) => serve::run(args).await,
+        Some(Command::Demo(args)) => dashboard::demo(cli, args).await,
+        None => dashboard::run(cli).await,
     }
 }
 

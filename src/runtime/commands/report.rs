@@ -3,46 +3,42 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use color_eyre::{Result, eyre::bail};
+use color_eyre::Result;
 
 use super::{BLOCKED, FINE, UNSEEN, print};
 use crate::cli::{Cli, Format, ReportArgs};
 use crate::diagnose::Verdict;
 use crate::export::{self, Exported, Paint};
-use crate::model::{CoverageState, Kind};
-use crate::runtime::{Loaded, key, load, narrow};
+use crate::model::{Cluster, CoverageState, Kind};
+use crate::runtime::gather::{self, Seen};
+use crate::runtime::{key, narrow};
 
-pub(super) fn run(cli: &Cli, args: &ReportArgs) -> Result<ExitCode> {
-    if cli.input.from.is_empty() {
-        bail!("reading a live cluster is not there yet; use --from");
-    }
-    let loaded = load::open(&cli.input.from, cli.input.now, narrow::options(&cli.cluster)?)?;
-    if loaded.archive.about().objects == 0 {
-        eprintln!("holdup: nothing to judge: the input holds no objects.");
-    }
-    for skipped in loaded.archive.about().skipped.iter().take(3) {
-        eprintln!("holdup: skipped {skipped}");
-    }
-    let context = loaded.archive.about().context.clone();
-    print_report(cli, args, loaded, context.as_deref())
+pub(super) async fn run(cli: &Cli, args: &ReportArgs) -> Result<ExitCode> {
+    let seen = if cli.input.from.is_empty() { gather::cluster(&cli.cluster).await? } else { gather::files(cli)? };
+    print_report(cli, args, seen)
 }
 
-fn print_report(cli: &Cli, args: &ReportArgs, mut loaded: Loaded, context: Option<&str>) -> Result<ExitCode> {
-    loaded.triage.judge(loaded.now);
-    let cluster = &loaded.triage.cluster;
+/// The demo's fifth minute; it did its work, whatever it shows.
+pub(super) fn of_demo(cli: &Cli) -> Result<ExitCode> {
+    print_report(cli, &ReportArgs { objects: Vec::new(), output: Format::Text }, gather::demo(cli)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_report(cli: &Cli, args: &ReportArgs, mut seen: Seen) -> Result<ExitCode> {
+    seen.triage.judge(seen.now);
+    let cluster = &seen.triage.cluster;
     let only = narrow::resolve(cluster, &args.objects, &cli.cluster.namespaces)?;
-    let mut report = narrow::narrow(loaded.triage.report(), cluster, &only, &cli.cluster.namespaces);
-    if let Some(totals) = loaded.archive.about().totals.filter(|_| cli.cluster.namespaces.is_empty()) {
+    let mut report = narrow::narrow(seen.triage.report(), cluster, &only, &cli.cluster.namespaces);
+    if let Some(totals) = seen.totals.filter(|_| cli.cluster.namespaces.is_empty()) {
         (report.summary.pods, report.summary.workloads) = (totals.pods, totals.workloads);
     }
-    let namespaces = Some(cli.cluster.namespaces.as_slice()).filter(|ns| !ns.is_empty());
     let exported = Exported {
         report: &report,
         cluster,
-        now: loaded.now,
-        context,
-        namespaces,
-        complete: is_complete(&loaded),
+        now: seen.now,
+        context: seen.context.as_deref(),
+        namespaces: seen.namespaces.as_deref(),
+        complete: is_complete(cluster),
         only: &only,
         redactor: &key::redactor(),
     };
@@ -81,7 +77,7 @@ fn pods_are_unreadable(e: &Exported<'_>) -> bool {
     states.peek().is_some() && states.all(|s| matches!(s, CoverageState::Denied { .. } | CoverageState::Loading))
 }
 
-fn is_complete(loaded: &Loaded) -> bool {
+fn is_complete(cluster: &Cluster) -> bool {
     let waiting = |s: &CoverageState| matches!(s, CoverageState::Loading | CoverageState::Stale { .. });
-    !loaded.triage.cluster.coverage().iter().any(|(_, _, state)| waiting(state))
+    !cluster.coverage().iter().any(|(_, _, state)| waiting(state))
 }

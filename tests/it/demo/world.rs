@@ -83,7 +83,9 @@ impl World {
         all.into_iter().for_each(|object| self.write("ADDED", object));
     }
 
-    pub fn into_lines(self) -> Vec<String> {
+    /// Ends the recording: up to this moment nothing else happened.
+    pub fn into_lines(mut self) -> Vec<String> {
+        self.write("BOOKMARK", json!({"kind": "List", "apiVersion": "v1", "metadata": {}}));
         self.lines.unwrap_or_default()
     }
 

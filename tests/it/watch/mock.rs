@@ -99,6 +99,11 @@ impl Writer {
         let _gone = self.0.send(Ok(text.into()));
     }
 
+    /// Whether somebody still reads.
+    pub fn is_read(&self) -> bool {
+        !self.0.is_closed()
+    }
+
     /// Breaks the connection in the middle of the answer.
     pub fn cut(&self) {
         let _gone = self.0.send(Err(std::io::Error::other("cut by the test")));

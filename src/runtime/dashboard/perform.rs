@@ -1,0 +1,89 @@
+//! Perform: what the app wants done in the world. Whatever may take time runs beside the loop and answers as a message.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use color_eyre::Result;
+use tokio::task::JoinHandle;
+
+use super::{Dashboard, Next, Urgency};
+use crate::app::{Effect, Msg, Wanted};
+use crate::archive::Existing;
+use crate::diagnose::Options;
+use crate::model::KINDS;
+use crate::redact::Redactor;
+use crate::runtime::feeds::{self, Wanted as Wanting};
+use crate::runtime::fetch::{self, Store};
+use crate::runtime::snapshot;
+use crate::runtime::triage::Triage;
+
+/// What stands behind the picture: where whole objects, events and logs come from.
+pub struct Behind {
+    pub store: Store,
+    pub redactor: Arc<Redactor>,
+    pub options: Options,
+    /// The user named namespaces at the start: others are not being read.
+    pub narrowed: bool,
+    pending: Option<JoinHandle<()>>,
+}
+
+impl Behind {
+    pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
+        Self { store, redactor: Arc::new(redactor), options, narrowed, pending: None }
+    }
+}
+
+impl Dashboard {
+    pub(super) async fn perform(&mut self, effects: Vec<Effect>) -> Result<Next> {
+        for effect in effects {
+            match effect {
+                Effect::Quit => return Ok(Next::Quit),
+                Effect::Suspend => self.suspend()?,
+                Effect::Redraw => {
+                    self.painter.forget();
+                    self.want(Urgency::AtOnce);
+                }
+                Effect::Fetch(wanted) => self.fetch(wanted),
+                Effect::Snapshot { path } => self.snapshot(PathBuf::from(path)),
+                Effect::SetNamespaces(namespaces) => self.look_at(namespaces),
+            }
+        }
+        Ok(Next::Go)
+    }
+
+    /// Where all namespaces are seen, the app shows fewer by itself. Elsewhere other feeds are needed.
+    fn look_at(&mut self, namespaces: Option<BTreeSet<String>>) {
+        let Store::Cluster(cluster) = &self.behind.store else { return };
+        if self.picture.status.scope.is_none() && !self.behind.narrowed {
+            return;
+        }
+        let wanted = namespaces.map_or(Wanting::ByRights, |all| Wanting::Namespaces(all.into_iter().collect()));
+        self.picture.restart(Triage::new(self.behind.options.clone()));
+        self.events.follow(feeds::start(cluster.connection.clone(), wanted, KINDS));
+    }
+
+    /// One pending at a time, the newest wins.
+    fn fetch(&mut self, wanted: Wanted) {
+        let (store, redactor, answer) = (self.behind.store.clone(), self.behind.redactor.clone(), self.events.answers());
+        if let Some(pending) = self.behind.pending.take() {
+            pending.abort();
+        }
+        self.behind.pending = Some(tokio::spawn(async move {
+            let result = fetch::fetch(&store, &wanted, &redactor).await;
+            let _ = answer.send(Msg::Fetched { wanted, result });
+        }));
+    }
+
+    fn snapshot(&mut self, path: PathBuf) {
+        let plan = snapshot::plan(&self.picture.triage, self.picture.now(), &self.picture.status.context);
+        let (store, redactor, answer) = (self.behind.store.clone(), self.behind.redactor.clone(), self.events.answers());
+        tokio::spawn(async move {
+            let told = match snapshot::write(&store, plan, &path, Existing::Keep, &redactor).await {
+                Ok(written) => format!("snapshot of {written} objects written to {}", path.display()),
+                Err(error) => format!("no snapshot: {error:#}"),
+            };
+            let _ = answer.send(Msg::Told(told.into()));
+        });
+    }
+}

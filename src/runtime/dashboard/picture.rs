@@ -1,0 +1,201 @@
+//! Picture: what is known, what of it is shown, and since when.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::link;
+use crate::app::App;
+use crate::diagnose::{Progress, Report, Settled, settle};
+use crate::model::{CoverageState, Kind, Node, Time};
+use crate::runtime::clock::Clock;
+use crate::runtime::live;
+use crate::runtime::triage::Triage;
+use crate::screen::{Link, Scene, Status};
+use crate::watch::{Connection, FeedMsg, NodeLeases};
+
+/// A blocker counts as new for so long.
+const FRESH: i64 = 60;
+
+/// Everything that a frame is made from.
+pub(super) struct Picture {
+    pub app: App,
+    pub triage: Triage,
+    clock: Clock,
+    /// Whose clock it is; none for files and the demo.
+    follows: Option<Connection>,
+    pub status: Status,
+    /// What is true now.
+    settled: Settled,
+    /// What is shown: that of before while rows must not move.
+    shown: Settled,
+    shown_at: Time,
+    first_seen: BTreeMap<String, Time>,
+    fresh: BTreeSet<String>,
+    /// Changes came that no report has taken in.
+    stale: bool,
+    /// A report was made that no frame has shown.
+    unshown: bool,
+    /// Changes since the screen was paused.
+    behind: usize,
+    was_complete: bool,
+}
+
+impl Picture {
+    pub fn new(triage: Triage, clock: Clock, follows: Option<Connection>, status: Status) -> Self {
+        let app = App::new(&status.context);
+        let now = clock.now();
+        Self {
+            app,
+            triage,
+            clock,
+            follows,
+            status,
+            settled: Settled::default(),
+            shown: Settled::default(),
+            shown_at: now,
+            first_seen: BTreeMap::new(),
+            fresh: BTreeSet::new(),
+            stale: true,
+            unshown: true,
+            behind: 0,
+            was_complete: false,
+        }
+    }
+
+    /// Takes in what a feed says.
+    pub fn take(&mut self, heard: FeedMsg) {
+        self.stale |= link::note(&mut self.status, &heard, self.clock.now());
+        match heard {
+            FeedMsg::Delta(delta) => {
+                if self.triage.apply(delta) {
+                    self.behind += 1;
+                    self.changed_now();
+                }
+            }
+            FeedMsg::Reached { .. } | FeedMsg::Pulse { .. } | FeedMsg::Woke => self.set_clock(),
+            FeedMsg::Scope(_) | FeedMsg::Settled => self.stale = true,
+            FeedMsg::Progress { .. } | FeedMsg::Note { .. } | FeedMsg::NotReached(_) | FeedMsg::Discovered(_) => {}
+        }
+    }
+
+    /// The cluster's clock is its own: each answer tells it again.
+    fn set_clock(&mut self) {
+        if let Some(connection) = &self.follows {
+            self.clock = live::clock(connection);
+        }
+    }
+
+    /// Leases of nodes say something only while some node is not plainly well.
+    pub fn node_leases(&self) -> NodeLeases {
+        let ill = self.triage.cluster.all::<Node>(None).any(|node| !node.is_ready());
+        if ill { NodeLeases::Wanted } else { NodeLeases::Unwanted }
+    }
+
+    /// A new picture, for feeds that begin anew elsewhere.
+    pub fn restart(&mut self, triage: Triage) {
+        self.triage = triage;
+        self.stale = true;
+        self.was_complete = false;
+    }
+
+    /// The time as of which is judged.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    fn changed_now(&mut self) {
+        self.stale = true;
+        if let Link::Live { changed } = &mut self.status.link {
+            *changed = Some(self.clock.now());
+        }
+    }
+
+    /// Judges a little; answers whether more waits.
+    pub fn judge(&mut self) -> bool {
+        let progress = self.triage.engine.step(&self.triage.cluster, self.clock.now());
+        progress == Progress::More
+    }
+
+    /// Whether something came that the last frame does not show.
+    pub fn changed(&mut self) -> bool {
+        self.stale || self.unshown || self.triage.engine.changed()
+    }
+
+    /// Whether the shown rows are older than the known ones.
+    pub fn is_behind(&self) -> bool {
+        self.unshown
+    }
+
+    /// Whether its clock moves.
+    pub fn runs(&self) -> bool {
+        matches!(self.clock, Clock::Running { .. }) && !self.app.paused
+    }
+
+    /// How long until something is due to be judged again.
+    pub fn due(&self) -> Option<Duration> {
+        self.clock.wait(self.triage.engine.next_due()?)
+    }
+
+    /// How long until the clock has gone on by so many seconds.
+    pub fn until(&self, seconds: u32) -> Option<Duration> {
+        self.clock.wait(self.clock.now().plus(i64::from(seconds)))
+    }
+
+    /// What a frame may look at. Brings the report up to date, and what is shown, unless rows must stay where they are.
+    pub fn scene(&mut self, elapsed: Duration, size: (u16, u16)) -> Scene<'_> {
+        self.refresh();
+        let still = self.app.paused || self.app.holds(elapsed).is_some();
+        if self.unshown && !still {
+            self.shown = self.settled.clone();
+            self.unshown = false;
+        }
+        if !self.app.paused {
+            self.shown_at = self.clock.now();
+            self.behind = 0;
+        }
+        self.status.paused = self.app.paused.then_some((self.shown_at, self.behind));
+        Scene {
+            app: &self.app,
+            cluster: &self.triage.cluster,
+            settled: &self.shown,
+            fresh: &self.fresh,
+            status: &self.status,
+            now: self.shown_at,
+            size,
+        }
+    }
+
+    fn refresh(&mut self) {
+        let now = self.clock.now();
+        let expired = self
+            .settled
+            .clearing
+            .iter()
+            .any(|(b, gone)| now.since(*gone) >= crate::diagnose::cause(b.cause).map_or(0, |c| i64::from(c.clears)));
+        if !std::mem::take(&mut self.stale) && !self.triage.engine.take_changed() && !expired {
+            return;
+        }
+        self.triage.engine.take_changed();
+        let report = self.triage.report();
+        self.note_fresh(&report, now);
+        let next = settle(&self.settled, report, now);
+        if next != self.settled {
+            self.settled = next;
+            self.unshown = true;
+        }
+    }
+
+    /// What is there when the first sync is complete is not new.
+    fn note_fresh(&mut self, report: &Report, now: Time) {
+        let loading = |kind: Kind| self.triage.cluster.coverage().of(kind).any(|(_, s)| *s == CoverageState::Loading);
+        let complete =
+            !super::is_starting(&self.status) && ![Kind::Pod, Kind::Node, Kind::Event, Kind::Deployment].into_iter().any(loading);
+        for b in &report.blockers {
+            let seen = if self.was_complete { now } else { now.plus(-FRESH) };
+            self.first_seen.entry(b.id.clone()).or_insert(seen);
+        }
+        self.was_complete |= complete;
+        self.first_seen.retain(|id, _| report.blockers.iter().any(|b| b.id == *id));
+        self.fresh = self.first_seen.iter().filter(|(_, at)| now.since(**at) < FRESH).map(|(id, _)| id.clone()).collect();
+    }
+}
