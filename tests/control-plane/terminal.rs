@@ -22,12 +22,16 @@ pub struct Terminal {
 
 impl Terminal {
     pub fn start(command: &Command) -> Self {
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+        Self::sized(command, COLUMNS, ROWS)
+    }
+
+    pub fn sized(command: &Command, columns: u16, rows: u16) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a terminal can be opened");
         let child = pair.slave.spawn_command(builder(command)).expect("the program starts");
         let mut output = pair.master.try_clone_reader().expect("the terminal can be read");
         let side = |count| NonZeroU16::new(count).expect("not zero");
-        let parser = Arc::new(Mutex::new(vt100::Parser::new(side(ROWS), side(COLUMNS), 0)));
+        let parser = Arc::new(Mutex::new(vt100::Parser::new(side(rows), side(columns), 0)));
         let screen = Arc::clone(&parser);
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 65_536];
@@ -41,6 +45,16 @@ impl Terminal {
 
     pub fn screen(&self) -> String {
         self.parser.lock().expect("no panic while held").screen().contents()
+    }
+
+    /// Whether the program has taken the screen; false again when it gave it back.
+    pub fn is_taken(&self) -> bool {
+        self.parser.lock().expect("no panic while held").screen().alternate_screen()
+    }
+
+    /// The program's process.
+    pub fn id(&self) -> u32 {
+        self.child.process_id().expect("it was started")
     }
 
     #[track_caller]

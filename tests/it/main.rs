@@ -4,7 +4,9 @@ mod archive_read;
 mod archive_serve;
 mod cases;
 mod causes;
+mod commands;
 mod demo;
+mod e2e;
 mod frames;
 mod incident;
 mod keys;
@@ -14,5 +16,9 @@ mod redact;
 mod screens;
 mod snapshot;
 mod stage;
+#[path = "../control-plane/terminal.rs"]
+mod terminal;
 mod tidy;
+#[path = "../control-plane/wait.rs"]
+mod wait;
 mod watch;
