@@ -15,7 +15,6 @@ mod picture;
 mod redact;
 mod screens;
 mod snapshot;
-mod stage;
 #[path = "../control-plane/terminal.rs"]
 mod terminal;
 mod tidy;
