@@ -15,6 +15,7 @@ mod picture;
 mod redact;
 mod screens;
 mod snapshot;
+mod stage;
 #[path = "../control-plane/terminal.rs"]
 mod terminal;
 mod tidy;
