@@ -184,6 +184,9 @@ impl Director {
         let why = format!("pods of the whole cluster may not be listed ({message}): looking at namespace {namespace} alone");
         self.namespaces = Some(vec![namespace]);
         self.choose(Some(why)).await?;
+        // The attempt began a list of all namespaces; without a word it would be loading for ever.
+        let denied = CoverageState::Denied { message, since: self.connection.now() };
+        self.tell(FeedMsg::Delta(Delta::Lost { kind: Kind::Pod, place: Place::All, why: denied })).await?;
         for settled in self.start_row(row, &Offer::Unknown, IfDenied::Stay) {
             // However it went, the other kinds have their turn.
             let _settled = settled.await;

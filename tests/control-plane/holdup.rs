@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 /// The binary with a home of its own inside the plane's folder, so that nothing of the machine's owner is read.
 pub fn command(plane: &Plane, kubeconfig: &Path, arguments: &[&str]) -> Command {
     let home = plane.folder().join("home");
+    std::fs::create_dir_all(&home).expect("the home can be made");
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
     command
         .args(arguments)

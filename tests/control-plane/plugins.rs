@@ -7,6 +7,7 @@ use crate::wait::{eventually, seconds};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 const CREDENTIAL: &str = r#"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"token-of-holdup"}}"#;
 
@@ -36,10 +37,12 @@ pub fn failing(plane: &Plane) {
 /// The report gives up at its time-out, and nobody is left behind.
 pub fn hanging(plane: &Plane) {
     let kubeconfig = kubeconfig(plane, "hanging-plugin", "read -r _ <'FIFO'\n");
+    let start = Instant::now();
     let output = holdup::run(plane, &kubeconfig, &["report", "-o", "json", "--request-timeout=3s"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("hanging-plugin"), "{errors}");
+    assert!(start.elapsed() < seconds(20), "it took {:?}", start.elapsed());
 }
 
 /// The dashboard's first frame does not wait for it: it says what it waits for.

@@ -31,7 +31,8 @@ fn judged(plane: &Plane, kubeconfig: &Path) -> Result<(), String> {
     if *namespaces != serde_json::json!([NAMESPACE]) {
         return Err(format!("the scope is {namespaces}"));
     }
-    if state(&report, "Node") != Some("denied") || state(&report, "Pod") != Some("synced") {
+    let states = [("Node", None, "denied"), ("Pod", None, "denied"), ("Pod", Some(NAMESPACE), "synced")];
+    if states.iter().any(|(kind, place, is)| state(&report, kind, *place) != Some(is)) || report["complete"] != true {
         return Err(format!("the coverage is {}", report["coverage"]));
     }
     match holdup::blockers(&report).collect::<Vec<_>>().as_slice() {
@@ -40,6 +41,8 @@ fn judged(plane: &Plane, kubeconfig: &Path) -> Result<(), String> {
     }
 }
 
-fn state<'a>(report: &'a Value, kind: &str) -> Option<&'a str> {
-    report["coverage"].as_array()?.iter().find(|entry| entry["kind"] == kind)?["state"].as_str()
+/// What may be seen of a kind in a namespace, or in all that are not named.
+fn state<'a>(report: &'a Value, kind: &str, namespace: Option<&str>) -> Option<&'a str> {
+    let entries = report["coverage"].as_array()?;
+    entries.iter().find(|entry| entry["kind"] == kind && entry["namespace"].as_str() == namespace)?["state"].as_str()
 }

@@ -131,7 +131,8 @@ async fn without_rights_to_the_whole_cluster_the_namespace_of_the_context_is_loo
         scope.starts_with("scope Some([\"shop\"]) pods of the whole cluster may not be listed (cannot list at the cluster scope)"),
         "{scope}"
     );
-    assert!(!lines.iter().any(|line| line.starts_with("lost Pod")), "{lines:#?}");
+    assert!(matches!(cluster.coverage().get(Kind::Pod, ""), Some(CoverageState::Denied { .. })), "{lines:#?}");
+    assert_eq!(cluster.coverage().get(Kind::Pod, "shop"), Some(&CoverageState::Synced));
     assert_eq!(cluster.coverage().get(Kind::Deployment, "shop"), Some(&CoverageState::Synced));
     assert!(matches!(cluster.coverage().get(Kind::Node, ""), Some(CoverageState::Denied { .. })));
 }
