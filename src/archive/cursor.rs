@@ -38,8 +38,14 @@ impl<'a> Cursor<'a> {
 
     /// Goes on from another place, outside of any value.
     pub(super) fn seek(&mut self, offset: u64) {
-        self.window.clear();
-        (self.base, self.at, self.depth) = (offset, 0, 0);
+        self.depth = 0;
+        let inside = offset.checked_sub(self.base).and_then(|at| usize::try_from(at).ok()).filter(|at| *at <= self.window.len());
+        if let Some(at) = inside {
+            self.at = at;
+        } else {
+            self.window.clear();
+            (self.base, self.at) = (offset, 0);
+        }
     }
 
     /// The next byte, without taking it; `None` at the end, and where the file can no longer be read.
@@ -210,18 +216,24 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Only braces, brackets and quotes are looked at: most of a file is skipped, so this must be fast.
+    /// Only braces, brackets and quotes are looked at: most of a file is skipped, so this must be fast. One thing is checked
+    /// besides: an object begins after a colon, a comma or a bracket, else the line before it broke off.
     fn skip_nested(&mut self) -> Parsed<()> {
-        let mut open = 0_usize;
+        let (mut open, mut before) = (0_usize, b':');
         while let Some(byte) = self.peek() {
             match byte {
                 b'"' => {
                     self.raw_text(None)?;
+                    before = b'"';
                     continue;
                 }
-                b'{' | b'[' => open += 1,
+                b'{' | b'[' if matches!(before, b':' | b',' | b'[') => open += 1,
+                b'{' | b'[' => return Err(Broken),
                 b'}' | b']' => open -= 1,
                 _ => {}
+            }
+            if !byte.is_ascii_whitespace() {
+                before = byte;
             }
             self.at += 1;
             if open == 0 {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use holdup::archive::{Archive, ArchiveError, Change, Input, Previous};
 use holdup::model::{Cluster, CoverageState, Kind, Time};
+use proptest::prelude::*;
 
 /// A folder that goes with the test.
 pub struct Folder(PathBuf);
@@ -309,4 +310,35 @@ fn inputs_without_any_object_are_refused_with_a_reason() {
     assert!(matches!(Archive::from_bytes("x", b"hello: world"), Err(ArchiveError::NothingInIt { .. })));
     let good = folder.write("good.json", PODS);
     assert_eq!(names(&Archive::open(&[Input::Path(good.clone()), Input::Path(good)]).unwrap()).len(), 3);
+}
+
+proptest! {
+    /// Whatever a file holds: it is read or refused, and what it holds besides is still there.
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..400_usize, with in any::<u8>()) {
+        let _ = Archive::from_bytes("any", &bytes);
+        let mut odd = PODS.as_bytes().to_vec();
+        if let Some(byte) = odd.get_mut(at) {
+            *byte = with;
+        }
+        odd.extend_from_slice(b"\n{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"last\",\"namespace\":\"x\"}}");
+        if let Ok(archive) = Archive::from_bytes("odd", &odd) {
+            let last = archive.kind("", "Pod").and_then(|pods| archive.object(pods, "x", "last")).is_some();
+            prop_assert!(last || odd[0] != b'{', "{}", String::from_utf8_lossy(&odd));
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_as_yaml_or_refused(text in "(---\n|[a-z]{1,4}: |items:\n|- |  |\n|\\{|\\[|\"|'|&a|\\*a|\\||x){0,30}") {
+        let _ = Archive::from_bytes("any", text.as_bytes());
+    }
+
+    /// A recording of which any line broke off anywhere gives all other lines.
+    #[test]
+    fn a_broken_line_costs_itself_only(broken in 0..20_usize, kept in 1..90_usize) {
+        let line = |n: usize| format!("{{\"type\":\"ADDED\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"name\":\"p{n:02}\",\"labels\":{{\"a\":\"b\"}}}}}}}}");
+        let lines: Vec<String> = (0..20).map(|n| if n == broken { line(n)[..kept].to_owned() } else { line(n) }).collect();
+        let archive = read(lines.join("\n"));
+        prop_assert_eq!(archive.about().objects, 19, "{}", lines[broken]);
+    }
 }

@@ -1,6 +1,11 @@
 //! Label and field selectors, as the API server understands them.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
 /// What a request selects.
 #[derive(Debug, Default, Clone)]
@@ -95,9 +100,41 @@ impl Selection {
         if self.is_everything() {
             return true;
         }
-        let Ok(object) = serde_json::from_slice::<Value>(bytes) else { return false };
+        let Some(object) = self.needed(bytes) else { return false };
         self.fields.iter().all(|field| (at(&object, &field.path) == field.value) == field.equals)
             && self.labels.iter().all(|label| label.takes(&object["metadata"]["labels"]))
+    }
+}
+
+impl Selection {
+    /// The parts of an object that are asked about; most of it never is, managed fields least of all.
+    fn needed(&self, bytes: &[u8]) -> Option<Value> {
+        let parts: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(bytes).ok()?;
+        let mut object = Map::new();
+        if let Some(metadata) = parts.get("metadata") {
+            object.insert("metadata".to_owned(), serde_json::from_str::<Named>(metadata.get()).ok()?.into());
+        }
+        let roots = self.fields.iter().map(|field| field.path.split('.').next().unwrap_or_default());
+        for root in roots.filter(|root| *root != "metadata") {
+            let value = parts.get(root).and_then(|part| serde_json::from_str(part.get()).ok());
+            object.insert(root.to_owned(), value.unwrap_or_default());
+        }
+        Some(Value::Object(object))
+    }
+}
+
+/// Of metadata only what can be selected on.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Named {
+    name: Value,
+    namespace: Value,
+    labels: Value,
+}
+
+impl From<Named> for Value {
+    fn from(named: Named) -> Self {
+        json!({"name": named.name, "namespace": named.namespace, "labels": named.labels})
     }
 }
 
