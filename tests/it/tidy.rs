@@ -135,8 +135,10 @@ fn pure_rooms_read_no_clock_and_wait_for_nothing() {
 #[test]
 fn no_judge_sees_the_cluster_but_through_cx() {
     let folder = root().join("src/diagnose/causes");
-    let wrong: Vec<String> =
-        rust_files(&folder).iter().filter(|f| code(f).any(|(_, line)| line.contains("Cluster"))).map(|f| f.display().to_string()).collect();
+    // `Stage::Cluster` is a stage, not the picture.
+    let word = |line: &str| line.replace("Stage::Cluster", "").split(|c: char| !c.is_alphanumeric()).any(|w| w == "Cluster");
+    let names_it = |f: &Path| code(f).any(|(_, line)| word(&line));
+    let wrong: Vec<String> = rust_files(&folder).iter().filter(|f| names_it(f)).map(|f| f.display().to_string()).collect();
     assert!(wrong.is_empty(), "judges that name Cluster: {wrong:?}");
 }
 

@@ -2,6 +2,7 @@
 
 mod admission;
 mod image;
+mod node;
 mod rollout;
 mod scheduling;
 mod standing;
@@ -10,7 +11,7 @@ mod storage;
 use super::Cause;
 
 /// All rows, in the order in which rows of one stage are asked.
-pub const CAUSES: &[&[Cause]] = &[admission::CAUSES, scheduling::CAUSES, storage::CAUSES, image::CAUSES, rollout::CAUSES];
+pub const CAUSES: &[&[Cause]] = &[admission::CAUSES, scheduling::CAUSES, storage::CAUSES, image::CAUSES, rollout::CAUSES, node::CAUSES];
 
 /// The row with this id.
 pub fn cause(id: &str) -> Option<&'static Cause> {
