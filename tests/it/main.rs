@@ -12,6 +12,7 @@ mod incident;
 mod keys;
 mod laws;
 mod picture;
+mod readme;
 mod redact;
 mod screens;
 mod snapshot;
