@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::fetch::{Cluster, Store};
 use super::triage::Triage;
-use super::{Loaded, demo, feeds, live, load, narrow};
+use super::{Loaded, demo, feeds, live, load, log, narrow};
 use crate::archive::Totals;
 use crate::cli::{Cli, ClusterArgs};
 use crate::diagnose::Options;
@@ -74,6 +74,7 @@ pub async fn cluster(args: &ClusterArgs) -> Result<Seen> {
     let until = Instant::now() + patience;
     let mut namespaces = None;
     while let Ok(Some(msg)) = timeout_at(until, feeds.messages.recv()).await {
+        log::heard(&msg);
         match msg {
             FeedMsg::Delta(delta) => {
                 triage.apply(delta);

@@ -10,6 +10,7 @@ mod gather;
 mod key;
 mod live;
 mod load;
+mod log;
 mod narrow;
 mod snapshot;
 mod theme;

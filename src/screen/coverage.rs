@@ -11,8 +11,30 @@ use crate::model::{CoverageState, Kind};
 use crate::page::{Block, Column, Focus, Layout, Line, List, Pane, Row, Size, Text, Width};
 
 pub(super) fn body(scene: &Scene<'_>, ages: &Ages) -> Body {
-    let layout = Layout::Rows(vec![(Size::Rest(1), Layout::Pane(kinds(scene, ages)))]);
+    let mut rows = vec![(Size::Rest(1), Layout::Pane(kinds(scene, ages)))];
+    let said = said(scene);
+    if !said.is_empty() {
+        rows.push((Size::Content { least: 2, most: 8 }, Layout::Pane(connection(said))));
+    }
+    let layout = Layout::Rows(rows);
     Body::of(frame::path(scene, &["what is seen".to_owned()]), layout)
+}
+
+/// A clock that is off by less than this says nothing.
+const CLOCKS_APART: i64 = 5;
+
+/// What the connection, the groups of the API and the clocks say.
+fn said(scene: &Scene<'_>) -> Vec<Line> {
+    let status = scene.status;
+    let apart = (status.ahead.abs() > CLOCKS_APART)
+        .then(|| format!("the cluster's clock is {} s ahead of this machine's; its time is used", status.ahead));
+    let groups = status.unreadable.iter().map(|(group, why)| format!("API group {group} cannot be read: {why}"));
+    status.said.iter().cloned().chain(groups).chain(apart).map(Line::from).collect()
+}
+
+fn connection(said: Vec<Line>) -> Pane {
+    let block = Block::Text(Text { len: said.len(), lines: said, ..Text::default() });
+    Pane { id: "connection", title: Some("The connection says".into()), note: None, block, focus: Focus::Never }
 }
 
 type Entry<'a> = (Kind, Option<&'a str>, &'a CoverageState);
@@ -96,14 +118,20 @@ fn row(scene: &Scene<'_>, (kind, namespace, state): &Entry<'_>, id: String, ages
     let rule = if matches!(state, CoverageState::Denied { .. }) {
         format!("{}  (grant get, list, watch; holdup rbac writes the role)", message(state))
     } else {
-        message(state).to_owned()
+        let note = scene.status.notes.get(&(*kind, namespace.map(str::to_owned)));
+        note.cloned().unwrap_or_else(|| message(state).to_owned())
+    };
+    // What was not read is not zero.
+    let count = match state {
+        CoverageState::Denied { .. } | CoverageState::Absent { .. } => "–".to_owned(),
+        CoverageState::Loading | CoverageState::Synced | CoverageState::Stale { .. } => number(scene.cluster.count(*kind)),
     };
     let cells = vec![
         kind.row().plural.into(),
         namespace.map_or_else(|| Line::new().dim("all"), |ns| Line::from(ns.to_owned())),
         shape,
         ages.age(since).into(),
-        number(scene.cluster.count(*kind)).into(),
+        count.into(),
         tells,
         Line::new().dim(rule),
     ];

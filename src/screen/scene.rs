@@ -34,6 +34,14 @@ pub struct Status {
     pub utc_offset: i32,
     /// What is still to come of kinds that are being listed, as far as the server says.
     pub remaining: BTreeMap<Kind, usize>,
+    /// What belongs beside a kind on the coverage screen, per namespace where it is read so.
+    pub notes: BTreeMap<(Kind, Option<String>), String>,
+    /// What the connection says of itself: a plugin's words, a renewal that failed, entries that were left out.
+    pub said: Vec<String>,
+    /// API groups whose kinds could not be read, and why.
+    pub unreadable: Vec<(String, String)>,
+    /// Seconds by which the cluster's clock is ahead of this machine's.
+    pub ahead: i64,
     /// Since when the screen is paused, and how many changes came since.
     pub paused: Option<(Time, usize)>,
 }

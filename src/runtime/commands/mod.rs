@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use color_eyre::Result;
 
 use crate::cli::{Cli, Command};
+use crate::runtime::log;
 
 /// Nothing is blocked, or the command did its work.
 pub const FINE: u8 = 0;
@@ -28,6 +29,9 @@ pub const UNSEEN: u8 = 3;
 /// # Errors
 /// What kept it from running, in words.
 pub async fn run(cli: &Cli) -> Result<ExitCode> {
+    if let Some(path) = &cli.screen.log_file {
+        log::start(path)?;
+    }
     match &cli.command {
         Some(Command::Report(args)) => report::run(cli, args).await,
         Some(Command::Explain(args)) => explain::run(args),

@@ -8,7 +8,9 @@ use crate::watch::FeedMsg;
 pub(super) fn note(status: &mut Status, msg: &FeedMsg, now: Time) -> bool {
     let before = status.clone();
     match msg {
-        FeedMsg::Delta(_) | FeedMsg::Discovered(_) | FeedMsg::Woke | FeedMsg::Note { .. } => {}
+        FeedMsg::Delta(_) | FeedMsg::Woke => {}
+        FeedMsg::Discovered(found) => status.unreadable = found.unreadable.clone(),
+        FeedMsg::Note { kind, place, note } => noted(status, *kind, place.namespace(), note.as_deref()),
         FeedMsg::Settled => status.remaining.clear(),
         FeedMsg::Progress { kind, remaining, .. } => progress(status, *kind, *remaining),
         FeedMsg::Reached { .. } => status.link = Link::Live { changed: None },
@@ -35,6 +37,18 @@ fn progress(status: &mut Status, kind: Kind, remaining: Option<u64>) {
         }
         None => {
             status.remaining.remove(&kind);
+        }
+    }
+}
+
+fn noted(status: &mut Status, kind: Kind, namespace: Option<&str>, note: Option<&str>) {
+    let key = (kind, namespace.map(str::to_owned));
+    match note {
+        Some(note) => {
+            status.notes.insert(key, note.to_owned());
+        }
+        None => {
+            status.notes.remove(&key);
         }
     }
 }

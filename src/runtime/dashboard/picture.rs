@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::diagnose::{Progress, Report, Settled, settle};
 use crate::model::{CoverageState, Kind, Node, Time};
 use crate::runtime::clock::Clock;
-use crate::runtime::live;
 use crate::runtime::triage::Triage;
+use crate::runtime::{live, log};
 use crate::screen::{Link, Scene, Status};
 use crate::watch::{Connection, FeedMsg, NodeLeases};
 
@@ -64,6 +64,7 @@ impl Picture {
 
     /// Takes in what a feed says.
     pub fn take(&mut self, heard: FeedMsg) {
+        log::heard(&heard);
         self.stale |= link::note(&mut self.status, &heard, self.clock.now());
         match heard {
             FeedMsg::Delta(delta) => {
@@ -82,6 +83,8 @@ impl Picture {
     fn set_clock(&mut self) {
         if let Some(connection) = &self.follows {
             self.clock = live::clock(connection);
+            self.status.said = connection.notes();
+            self.status.ahead = connection.clock_offset().unwrap_or(0);
         }
     }
 
