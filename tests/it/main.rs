@@ -12,7 +12,6 @@ mod incident;
 mod keys;
 mod laws;
 mod picture;
-mod readme;
 mod redact;
 mod screens;
 mod snapshot;
