@@ -1,9 +1,12 @@
 //! Batch: changes read from bytes, ready to be applied; made on any thread.
 
-use super::pods::{Arrivals, Dictionary, read};
+use super::pods::{Arrivals, Dictionary, read, read_first};
 use super::pull::{Pull, api};
 use super::read::Reader;
-use super::{Kind, Object, Text, kinds::read_object};
+use super::{
+    Kind, Object, Text,
+    kinds::{read_first_object, read_object},
+};
 
 /// One change of one object.
 #[derive(Debug)]
@@ -58,6 +61,26 @@ impl Batch {
         };
         self.refused += usize::from(change.is_none());
         self.changes.extend(change);
+    }
+
+    /// Reads the object that these bytes begin with and adds it; answers how long it is. So the items of a list need not be found
+    /// before they are read. `None` when its end is not among the bytes or it is no JSON: then nothing was added.
+    pub fn upsert_first(&mut self, bytes: &[u8]) -> Option<usize> {
+        let (length, change) = if self.kind == Kind::Pod {
+            let (length, is_pod) = read_first(bytes, &mut self.dictionary, &mut self.pods)?;
+            (length, is_pod.then_some(Change::Pod))
+        } else {
+            let (length, object) = read_first_object(self.kind, bytes)?;
+            (length, object.map(Change::Upsert))
+        };
+        self.refused += usize::from(change.is_none());
+        self.changes.extend(change);
+        Some(length)
+    }
+
+    /// Counts something that could not be read, and was found to be so elsewhere.
+    pub fn refuse(&mut self) {
+        self.refused += 1;
     }
 
     /// Notes that the object in these bytes (as in a DELETED watch event) went.

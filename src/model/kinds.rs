@@ -258,6 +258,14 @@ pub(super) fn read_whole_pod(json: &[u8]) -> Option<PodObject> {
     PodObject::pull(&mut Reader::new(json))
 }
 
+/// Reads the object that these bytes begin with: how long it is, and the object if it has a name. `None` when its end is not among
+/// them.
+pub(super) fn read_first_object(kind: Kind, json: &[u8]) -> Option<(usize, Option<Object>)> {
+    let mut r = Reader::new(json);
+    let object = pull(kind, &mut r).filter(|o| !o.meta().name.is_empty());
+    Some((r.sound_end()?, object))
+}
+
 /// Reads one object. A field of the wrong type counts as absent, so that one odd object never blinds a kind;
 /// `None` only for bytes that are no object with a name at all.
 pub fn read_object(kind: Kind, json: &[u8]) -> Option<Object> {

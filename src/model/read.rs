@@ -33,6 +33,11 @@ impl<'a> Reader<'a> {
         self.sound
     }
 
+    /// Where what was read ends, if all of it was JSON.
+    pub(super) fn sound_end(&self) -> Option<usize> {
+        self.sound.then_some(self.at)
+    }
+
     /// The first byte of the next value; 0 where there is none.
     pub(super) fn peek(&mut self) -> u8 {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {

@@ -12,10 +12,10 @@ use super::error::Error;
 use super::feed::{Ask, Do, Feed, Heard, Lost, Moment, Note, Plan};
 use super::lines::Lines;
 use super::message::FeedMsg;
-use super::reader::{Parcel, read_parcels};
+use super::reader::{Parcel, Underway, read_parcels};
 use super::request::{self, Shape};
 use super::resource::Resource;
-use super::split::{Chunk, NoPage, Page};
+use super::split::{NoPage, Page, Piece};
 use super::task::Task;
 use crate::model::{CoverageState, Delta, Kind, Place};
 
@@ -94,7 +94,6 @@ struct Follower {
     heard: VecDeque<Heard>,
     parcels: mpsc::Sender<Parcel>,
     settled: Option<oneshot::Sender<Settled>>,
-    read: u64,
     remaining: Option<u64>,
 }
 
@@ -127,7 +126,6 @@ impl Follower {
             heard: VecDeque::new(),
             parcels,
             settled: Some(settled),
-            read: 0,
             remaining: None,
         }
     }
@@ -203,18 +201,18 @@ impl Follower {
             self.remaining = head.remaining_item_count;
             self.heard.push_back(Heard::Page { version: head.resource_version.clone(), next: head.next.clone() });
         }
-        let chunk = page.take();
+        let piece = page.take();
         self.answer = Answering::Page(body, page);
         self.feed.touch(self.now());
-        self.hand_on(chunk).await
+        self.hand_on(piece).await
     }
 
     async fn page_end(&mut self, page: Page) -> Result<(), Over> {
         let knew = page.head().is_some();
         match page.finish() {
-            Ok((head, chunk)) => {
+            Ok((head, piece)) => {
                 self.remaining = head.remaining_item_count;
-                self.hand_on(chunk).await?;
+                self.hand_on(piece).await?;
                 if !knew {
                     self.heard.push_back(Heard::Page { version: head.resource_version, next: head.next });
                 }
@@ -247,7 +245,7 @@ impl Follower {
             self.note(format!("{} watch lines were longer than 8 MB or could not be read", heard.skipped)).await?;
         }
         let changed = !heard.chunk.items.is_empty();
-        self.hand_on(Some(heard.chunk).filter(|_| changed)).await?;
+        self.hand_on(changed.then_some(Piece::Chunk(heard.chunk))).await?;
         if changed {
             self.heard.push_back(Heard::Changes { version: heard.version.clone() });
         }
@@ -262,16 +260,12 @@ impl Follower {
         Ok(())
     }
 
-    async fn hand_on(&mut self, chunk: Option<Chunk>) -> Result<(), Over> {
-        let Some(chunk) = chunk else {
+    async fn hand_on(&mut self, piece: Option<Piece>) -> Result<(), Over> {
+        let Some(piece) = piece else {
             return Ok(());
         };
-        self.read += u64::try_from(chunk.items.len()).unwrap_or(0);
-        self.send(Parcel::Objects { epoch: self.feed.epoch(), chunk }).await?;
-        if self.feed.is_listing() {
-            let (kind, place) = (self.errand.kind, self.errand.place.clone());
-            self.tell(FeedMsg::Progress { kind, place, read: self.read, remaining: self.remaining }).await?;
-        }
+        let underway = self.feed.is_listing().then_some(Underway { remaining: self.remaining });
+        self.send(Parcel::Objects { epoch: self.feed.epoch(), piece, underway }).await?;
         // A reader that holds us up is not silence.
         self.feed.touch(self.now());
         Ok(())
@@ -287,7 +281,6 @@ impl Follower {
                     self.heard.clear();
                 }
                 Do::Began => {
-                    self.read = 0;
                     self.delta(|kind, place, epoch| Delta::Began { kind, place, epoch }).await?;
                 }
                 Do::Synced => {

@@ -6,6 +6,7 @@ use crate::model::{Delta, Kind, Place};
 
 /// One message. Objects come only in [`Delta`]s.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a handful exist at a time, and most of them are batches")]
 pub enum FeedMsg {
     Delta(Delta),
     /// A list on its way.

@@ -8,9 +8,10 @@ use tokio::time::{Instant as Moment, sleep_until};
 use super::connection::{Connection, Get};
 use super::error::Error;
 use super::follow::Restart;
+use super::items::Items;
 use super::message::FeedMsg;
 use super::resource::Resource;
-use super::split::{Chunk, Page, Verb};
+use super::split::Page;
 use crate::model::{Batch, CoverageState, Delta, Kind, Place};
 
 /// How often is asked, and how long an answer may take.
@@ -208,18 +209,15 @@ impl Leases {
 }
 
 fn read(bytes: &[u8]) -> Result<Batch, Error> {
-    let mut page = Page::default();
+    let (mut page, mut items, mut batch) = (Page::default(), Items::default(), Batch::new(Kind::Lease));
     page.push(bytes);
+    while let Some(piece) = page.take() {
+        items.read(&piece, &mut batch);
+    }
     let unreadable = |_| Error::Unreadable { what: "the leases".to_owned(), why: "the answer is no list".to_owned() };
-    let mut chunks: Vec<Chunk> = page.take().into_iter().collect();
     let (_, rest) = page.finish().map_err(unreadable)?;
-    chunks.extend(rest);
-    let mut batch = Batch::new(Kind::Lease);
-    for (verb, object) in chunks.iter().flat_map(Chunk::objects) {
-        match verb {
-            Verb::Put => batch.upsert(object),
-            Verb::Gone => batch.delete(object),
-        }
+    if let Some(piece) = rest {
+        items.read(&piece, &mut batch);
     }
     Ok(batch)
 }

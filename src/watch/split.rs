@@ -1,10 +1,28 @@
-//! Cuts the bytes of a list page into its items as they arrive, with the page's `metadata` as soon as it can be read.
+//! Cuts the bytes of a list page into pieces as they arrive, with the page's `metadata` as soon as it can be read.
+//!
+//! API servers write `metadata` before `items`: then nothing more need be known, and the items are cut where they are read.
+//! Only for a page that has it behind are the items walked here.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 
 use super::json::{Members, Nesting, after_space};
+
+/// A part of a page, to be read in order.
+#[derive(Debug)]
+pub enum Piece {
+    Chunk(Chunk),
+    Raw(Raw),
+}
+
+/// The items of a page as they stand in it, cut anywhere.
+#[derive(Debug, Default)]
+pub struct Raw {
+    pub bytes: Vec<u8>,
+    pub is_first: bool,
+    pub is_last: bool,
+}
 
 /// Bytes with the objects in them, in order. Any thread may read it.
 #[derive(Debug, Default)]
@@ -71,6 +89,10 @@ enum Part {
         nesting: Nesting,
     },
     After,
+    /// The items, as they come.
+    Raw {
+        is_first: bool,
+    },
     /// Too much came without `items`: this is no list.
     Never,
 }
@@ -103,25 +125,34 @@ impl Page {
         self.head.as_ref()
     }
 
-    /// The objects that are whole, once they are worth handing on.
-    pub fn take(&mut self) -> Option<Chunk> {
-        if self.items.last()?.at.end < PIECE {
+    /// The items that have come, once they are worth handing on.
+    pub fn take(&mut self) -> Option<Piece> {
+        if self.buffer.len() < PIECE {
             return None;
         }
-        self.cut()
+        match &mut self.part {
+            Part::Raw { is_first } => {
+                let is_first = std::mem::replace(is_first, false);
+                let rest = self.buffer.split_off(between_items(&self.buffer));
+                let bytes = std::mem::replace(&mut self.buffer, rest);
+                Some(Piece::Raw(Raw { bytes, is_first, is_last: false }))
+            }
+            Part::Before | Part::Between | Part::Inside { .. } | Part::After | Part::Never => self.cut().map(Piece::Chunk),
+        }
     }
 
     /// The rest, and the metadata.
     ///
     /// # Errors
     /// The bytes ended too early, or are no list.
-    pub fn finish(mut self) -> Result<(Head, Option<Chunk>), NoPage> {
+    pub fn finish(mut self) -> Result<(Head, Option<Piece>), NoPage> {
         match self.part {
             Part::Before | Part::Never => return Err(NoPage::NoList),
             Part::Between | Part::Inside { .. } => return Err(NoPage::Partial),
+            Part::Raw { is_first } => return self.finish_raw(is_first),
             Part::After => {}
         }
-        let rest = self.cut();
+        let rest = self.cut().map(Piece::Chunk);
         let head = match self.head {
             Some(head) => head,
             None => {
@@ -130,6 +161,14 @@ impl Page {
             }
         };
         Ok((head, rest))
+    }
+
+    /// A connection that breaks says so; a page that ends without a word is recognised by its last brackets.
+    fn finish_raw(self, is_first: bool) -> Result<(Head, Option<Piece>), NoPage> {
+        let end = self.buffer.trim_ascii_end();
+        let is_whole = end.strip_suffix(b"}").is_some_and(|end| end.trim_ascii_end().ends_with(b"]"));
+        let raw = Raw { bytes: self.buffer, is_first, is_last: true };
+        if is_whole { Ok((self.head.unwrap_or_default(), Some(Piece::Raw(raw)))) } else { Err(NoPage::Partial) }
     }
 
     fn cut(&mut self) -> Option<Chunk> {
@@ -158,7 +197,7 @@ impl Page {
                 self.part = Part::Between;
                 true
             }
-            Part::After => false,
+            Part::After | Part::Raw { .. } => false,
             Part::Never => {
                 self.buffer.clear();
                 false
@@ -174,18 +213,16 @@ impl Page {
             }
             return false;
         };
-        self.head = found.head;
-        self.around = self.buffer[..found.items].to_vec();
-        self.part = match self.buffer[found.items] {
-            b'[' => Part::Between,
+        let is_list = self.buffer[found.items] == b'[';
+        self.part = match (is_list, &found.head) {
+            (true, Some(_)) => Part::Raw { is_first: true },
+            (true, None) => Part::Between,
             // A nil slice in Go is null: no items.
-            _ => Part::After,
+            (false, _) => Part::After,
         };
-        let taken = if matches!(self.part, Part::Between) { found.items + 1 } else { found.items };
-        if matches!(self.part, Part::Between) {
-            self.around.extend_from_slice(b"[");
-        }
-        self.buffer.drain(..taken);
+        self.head = found.head;
+        let taken = found.items + usize::from(is_list);
+        self.around = self.buffer.drain(..taken).collect();
         self.at = 0;
         true
     }
@@ -218,6 +255,11 @@ impl Page {
             Some(_) | None => false,
         }
     }
+}
+
+/// A place near the end that is very likely between two items; wherever it is, nothing is lost.
+fn between_items(bytes: &[u8]) -> usize {
+    memchr::memmem::rfind(bytes, b"},{\"").map_or(bytes.len(), |at| at + 1)
 }
 
 struct Found {

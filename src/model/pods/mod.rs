@@ -26,5 +26,5 @@ pub(super) use arrival::Arrivals;
 pub(super) use dictionary::Dictionary;
 pub(super) use look::Row;
 pub(super) use normal::OWN;
-pub(super) use reading::read;
+pub(super) use reading::{read, read_first};
 pub(super) use store::{Pods, Witness};

@@ -18,12 +18,16 @@ use super::unusual::{Restarted, Unusual};
 
 /// Reads one pod. `false` for bytes that are no object with a name; nothing is learned from those.
 pub(in crate::model) fn read(json: &[u8], dictionary: &mut Dictionary, out: &mut Arrivals) -> bool {
-    let mut reading = Reading { json, dictionary, out, head: None, spec: None, spec_at: None, status_at: None, scan: Scan::default() };
-    let mut r = Reader::new(json);
-    if reading.read(&mut r) && r.is_at_end() {
-        return reading.finish().is_some();
-    }
-    false
+    let (mut reading, mut r) = (Reading::of(json, dictionary, out), Reader::new(json));
+    reading.read(&mut r) && r.is_at_end() && reading.finish().is_some()
+}
+
+/// Reads the pod that these bytes begin with: how long it is, and whether it was one. `None` when its end is not among them.
+pub(in crate::model) fn read_first(json: &[u8], dictionary: &mut Dictionary, out: &mut Arrivals) -> Option<(usize, bool)> {
+    let (mut reading, mut r) = (Reading::of(json, dictionary, out), Reader::new(json));
+    let is_object = reading.read(&mut r);
+    let end = r.sound_end()?;
+    Some((end, is_object && reading.finish().is_some()))
 }
 
 struct Reading<'a, 'b> {
@@ -45,7 +49,11 @@ enum Spec<'a> {
     New(Box<PodSpec>, (usize, usize)),
 }
 
-impl<'a> Reading<'a, '_> {
+impl<'a, 'b> Reading<'a, 'b> {
+    fn of(json: &'a [u8], dictionary: &'b mut Dictionary, out: &'b mut Arrivals) -> Self {
+        Self { json, dictionary, out, head: None, spec: None, spec_at: None, status_at: None, scan: Scan::default() }
+    }
+
     fn read(&mut self, r: &mut Reader<'a>) -> bool {
         if !r.object() {
             return false;

@@ -1,25 +1,45 @@
 //! Pages and watch lines come out the same wherever the network cuts the bytes.
 
-use holdup::watch::{Bookmark, Head, Lines, NoPage, Page, Verb};
+use holdup::model::{Batch, Cluster, Delta, Kind, Place};
+use holdup::watch::{Bookmark, Chunk, Head, Items, Lines, NoPage, Page, Piece, Verb};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const PAGE: &str = r#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"42","continue":"abc==","remainingItemCount":7},"items":[{"metadata":{"name":"a}{\"]["}},{"metadata":{"name":"b"},"spec":{"x":[[1],{"y":"\\"}]}}]}"#;
+const ITEMS: &str = r#"[{"metadata":{"name":"a}{\"][","labels":{"x":"},{\"metadata\":{"}}},{"metadata":{"name":"b"},"spec":{"x":[[1],{"y":"\\"}]}} , {"metadata":{"name":"c"}}]"#;
+const METADATA: &str = r#"{"resourceVersion":"42","continue":"abc==","remainingItemCount":7}"#;
 
-/// Feeds the text in pieces that end at these places.
-fn page(text: &str, cuts: &[usize]) -> Result<(Head, Vec<String>), NoPage> {
-    let mut page = Page::default();
-    let mut objects = Vec::new();
-    for piece in pieces(text.as_bytes(), cuts) {
-        page.push(piece);
-        objects.extend(page.take().iter().flat_map(texts));
-    }
-    let (head, rest) = page.finish()?;
-    objects.extend(rest.iter().flat_map(texts));
-    Ok((head, objects))
+/// As API servers write it, and in the other order.
+fn both_orders(metadata: &str, items: &str) -> [String; 2] {
+    [
+        format!(r#"{{"kind":"NodeList","apiVersion":"v1","metadata":{metadata},"items":{items}}}"#),
+        format!(r#"{{"items":{items},"metadata":{metadata},"kind":"NodeList"}}"#),
+    ]
 }
 
-fn texts(chunk: &holdup::watch::Chunk) -> Vec<String> {
+/// What a page that came in pieces holds: its metadata, the names of its objects, and how many could not be read.
+fn page(text: &str, cuts: &[usize]) -> Result<(Head, Vec<String>, usize), NoPage> {
+    let (mut page, mut items, mut batch) = (Page::default(), Items::default(), Batch::new(Kind::Node));
+    for piece in pieces(text.as_bytes(), cuts) {
+        page.push(piece);
+        if let Some(piece) = page.take() {
+            items.read(&piece, &mut batch);
+        }
+    }
+    let (head, rest) = page.finish()?;
+    if let Some(piece) = rest {
+        items.read(&piece, &mut batch);
+    }
+    let refused = batch.refused();
+    Ok((head, names(batch), refused))
+}
+
+fn names(batch: Batch) -> Vec<String> {
+    let mut cluster = Cluster::default();
+    cluster.apply(Delta::Batch { kind: Kind::Node, place: Place::All, epoch: 1, batch });
+    cluster.objects(Kind::Node, None).map(|object| object.meta().name.to_string()).collect()
+}
+
+fn texts(chunk: &Chunk) -> Vec<String> {
     chunk.objects().map(|(_, bytes)| String::from_utf8(bytes.to_vec()).expect("the test writes UTF-8")).collect()
 }
 
@@ -31,76 +51,94 @@ fn pieces<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 }
 
 #[test]
-fn a_page_gives_its_items_and_its_metadata() {
-    let (head, objects) = page(PAGE, &[]).unwrap();
-    assert_eq!(head, Head { resource_version: "42".into(), next: "abc==".into(), remaining_item_count: Some(7) });
-    assert_eq!(objects, [r#"{"metadata":{"name":"a}{\"]["}}"#, r#"{"metadata":{"name":"b"},"spec":{"x":[[1],{"y":"\\"}]}}"#]);
+fn a_page_gives_its_items_and_its_metadata_in_either_order() {
+    for text in both_orders(METADATA, ITEMS) {
+        let (head, names, refused) = page(&text, &[]).unwrap();
+        assert_eq!(head, Head { resource_version: "42".into(), next: "abc==".into(), remaining_item_count: Some(7) });
+        assert_eq!((names, refused), (vec!["a}{\"][".to_owned(), "b".to_owned(), "c".to_owned()], 0));
+    }
 }
 
 #[test]
 fn the_continue_token_is_known_before_the_items_have_come() {
+    let [text, _] = both_orders(METADATA, ITEMS);
     let mut page = Page::default();
-    let items = PAGE.find(r#""items":["#).unwrap() + r#""items":["#.len();
-    page.push(&PAGE.as_bytes()[..items]);
+    let items = text.find(r#""items":["#).unwrap() + r#""items":["#.len();
+    page.push(&text.as_bytes()[..items]);
     assert_eq!(page.head().unwrap().next, "abc==");
 }
 
 #[test]
-fn metadata_may_come_after_the_items() {
-    let (head, objects) =
-        page(r#"{ "items" : [ {"a":1} , {"b":2} ] , "metadata" : {"resourceVersion":"9","continue":null} }"#, &[20]).unwrap();
-    assert_eq!((head.resource_version.as_str(), head.next.as_str()), ("9", ""));
-    assert_eq!(objects, [r#"{"a":1}"#, r#"{"b":2}"#]);
-}
-
-#[test]
 fn a_list_without_items_is_empty_and_not_an_error() {
-    for items in ["null", "[]"] {
-        let text = format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"5"}},"items":{items}}}"#);
-        let (head, objects) = page(&text, &[]).unwrap();
-        assert_eq!((head.resource_version.as_str(), objects.len()), ("5", 0), "{items}");
+    for items in ["null", "[]", " [ ] "] {
+        for text in both_orders(r#"{"resourceVersion":"5","continue":null}"#, items) {
+            let (head, names, refused) = page(&text, &[]).unwrap();
+            assert_eq!((head.resource_version.as_str(), names.len(), refused), ("5", 0, 0), "{text}");
+        }
     }
 }
 
 #[test]
 fn metadata_of_the_wrong_type_costs_only_itself() {
-    let (head, objects) = page(r#"{"metadata":[1],"items":[{"a":1}]}"#, &[]).unwrap();
-    assert_eq!((head, objects.len()), (Head::default(), 1));
+    for text in both_orders("[1]", ITEMS) {
+        let (head, names, _) = page(&text, &[]).unwrap();
+        assert_eq!((head, names.len()), (Head::default(), 3));
+    }
 }
 
 #[test]
-fn what_is_no_list_is_named_so() {
-    assert_eq!(page(r#"{"kind":"Status","code":403}"#, &[]), Err(NoPage::NoList));
-    assert_eq!(page("<html>login</html>", &[]), Err(NoPage::NoList));
-    assert_eq!(page("", &[]), Err(NoPage::NoList));
-    assert_eq!(page(r#"{"metadata":{},"items":[{"a":"#, &[]), Err(NoPage::Partial));
-    assert_eq!(page(r#"{"metadata":{},"items":[{"a":1}"#, &[]), Err(NoPage::Partial));
+fn what_is_no_list_or_ends_too_early_is_named_so() {
+    for text in [r#"{"kind":"Status","code":403}"#, "<html>login</html>", ""] {
+        assert_eq!(page(text, &[]), Err(NoPage::NoList), "{text}");
+    }
+    for text in [r#"{"metadata":{},"items":[{"a":"#, r#"{"metadata":{},"items":[{"a":1}"#, r#"{"items":[{"a":1}],"metadata":{"#] {
+        assert_eq!(page(text, &[]), Err(NoPage::Partial), "{text}");
+    }
 }
 
 #[test]
-fn items_that_are_no_objects_are_handed_on_to_be_counted() {
-    let (_, objects) = page(r#"{"items":[null,{"a":1},3,"x",true]}"#, &[9, 11]).unwrap();
-    assert_eq!(objects, ["null", r#"{"a":1}"#, "3", "\"x\"", "true"]);
+fn items_that_are_no_objects_with_a_name_are_counted_and_hide_no_other() {
+    let items = r#"[null,{"metadata":{"name":"a"}},3,"x",true,{"metadata":{"name":7}},{"metadata":{"name":"b"},"spec":{"x":tru}},{},{"metadata":{"name":"c"}}]"#;
+    for text in both_orders("{}", items) {
+        let (_, names, refused) = page(&text, &[9, 40]).unwrap();
+        assert_eq!((names, refused), (vec!["a".to_owned(), "c".to_owned()], 7), "{text}");
+    }
 }
 
 #[test]
 fn a_list_that_is_not_paged_is_handed_on_in_pieces() {
-    let item = json!({"metadata": {"name": "x".repeat(100_000)}}).to_string();
-    let items = vec![item.clone(); 60].join(",");
-    let mut page = Page::default();
-    let mut most = 0;
-    let mut seen = 0;
-    for piece in format!(r#"{{"metadata":{{}},"items":[{items}]}}"#).as_bytes().chunks(16 << 10) {
-        page.push(piece);
-        if let Some(chunk) = page.take() {
-            most = most.max(chunk.bytes.len());
-            seen += chunk.items.len();
+    let items: Vec<String> =
+        (0..60).map(|at| json!({"metadata": {"name": format!("n{at}"), "x": "x".repeat(100_000)}}).to_string()).collect();
+    for text in both_orders(METADATA, &format!("[{}]", items.join(","))) {
+        let (mut page, mut items, mut batch) = (Page::default(), Items::default(), Batch::new(Kind::Node));
+        let mut most = 0;
+        for bytes in text.as_bytes().chunks(16 << 10) {
+            page.push(bytes);
+            if let Some(piece) = page.take() {
+                most = most.max(size(&piece));
+                items.read(&piece, &mut batch);
+            }
         }
+        items.read(&page.finish().unwrap().1.expect("a last piece"), &mut batch);
+        assert_eq!((batch.len(), batch.refused()), (60, 0));
+        assert!(most > 0 && most < 3 << 20, "{most}");
     }
-    let (_, rest) = page.finish().unwrap();
-    seen += rest.map_or(0, |chunk| chunk.items.len());
-    assert_eq!(seen, 60);
-    assert!(most > 0 && most < 3 << 20, "{most}");
+}
+
+fn size(piece: &Piece) -> usize {
+    match piece {
+        Piece::Chunk(chunk) => chunk.bytes.len(),
+        Piece::Raw(raw) => raw.bytes.len(),
+    }
+}
+
+#[test]
+fn a_page_that_was_given_up_leaves_nothing_for_the_next() {
+    let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Node));
+    let raw = |text: &str, is_first, is_last| Piece::Raw(holdup::watch::Raw { bytes: text.as_bytes().to_vec(), is_first, is_last });
+    items.read(&raw(r#"{"metadata":{"name":"a"}},{"metadata""#, true, false), &mut batch);
+    items.read(&raw(r#"{"metadata":{"name":"b"}}]}"#, true, true), &mut batch);
+    assert_eq!((batch.refused(), names(batch)), (0, vec!["a".to_owned(), "b".to_owned()]));
 }
 
 fn line(kind: &str, name: &str, version: u32) -> String {
@@ -166,7 +204,22 @@ fn members_of_an_event_may_come_in_any_order() {
 proptest! {
     #[test]
     fn cuts_do_not_change_a_page(cuts in proptest::collection::vec(any::<usize>(), 0..40)) {
-        prop_assert_eq!(page(PAGE, &cuts).unwrap(), page(PAGE, &[]).unwrap());
+        for text in both_orders(METADATA, ITEMS) {
+            prop_assert_eq!(page(&text, &cuts).unwrap(), page(&text, &[]).unwrap());
+        }
+    }
+
+    /// Whatever the pieces of raw items, what is read is the same.
+    #[test]
+    fn cuts_between_pieces_do_not_change_what_is_read(cuts in proptest::collection::vec(any::<usize>(), 0..12)) {
+        let text = &ITEMS[1..];
+        let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Node));
+        let parts = pieces(text.as_bytes(), &cuts);
+        for (at, part) in parts.iter().enumerate() {
+            let raw = holdup::watch::Raw { bytes: part.to_vec(), is_first: at == 0, is_last: at + 1 == parts.len() };
+            items.read(&Piece::Raw(raw), &mut batch);
+        }
+        prop_assert_eq!((batch.refused(), names(batch)), (0, vec!["a}{\"][".to_owned(), "b".to_owned(), "c".to_owned()]));
     }
 
     #[test]
@@ -199,8 +252,11 @@ proptest! {
             }
             let heard = lines.take();
             prop_assert!(heard.chunk.objects().all(|(_, object)| object.len() <= text.len()));
-            let found = page.finish().map_or(0, |(_, chunk)| chunk.map_or(0, |chunk| chunk.objects().count()));
-            prop_assert!(found <= text.len());
+            let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Pod));
+            if let Ok((_, Some(piece))) = page.finish() {
+                items.read(&piece, &mut batch);
+            }
+            prop_assert!(batch.len() + batch.refused() <= text.len());
         }
     }
 }
