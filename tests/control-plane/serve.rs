@@ -28,7 +28,7 @@ pub fn kubectl_reads_a_file(plane: &Plane) {
     server.shows(&["describe", "deployment", "front", "-n", NAMESPACE], &["RollingUpdate", "NewReplicaSet:"]);
     server.shows(&["logs", &pod, "-n", NAMESPACE], &["first line of the file", "second line of the file"]);
     server.shows(&["logs", &pod, "-n", NAMESPACE, "--tail=1"], &["second line of the file"]);
-    server.shows(&["api-resources"], &["pods", "deployments", "apps/v1", "PersistentVolumeClaim"]);
+    server.shows(&["api-resources"], &["pods", "deployments", "apps/v1", "ReplicaSet"]);
     server.shows(&["get", "pods", "-A", "--field-selector=metadata.namespace=served"], &[&pod]);
     server.shows(&["get", "pods", "-n", NAMESPACE, "-l", "app=front"], &[&pod]);
     server.watches(&["get", "pods", "-n", NAMESPACE, "-w"], &pod);
