@@ -19,15 +19,34 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// No kubeconfig, no context, no credential: in words, with what to try instead.
 pub async fn connect(args: &ClusterArgs) -> Result<Connection> {
     let target = Target::find(&options(args), &Environment::of_process()).map_err(|error| no_cluster(&error))?;
-    let manner = match target.wants_terminal() {
-        Some(plugin) => {
+    let plugin = target.plugin();
+    let manner = if target.wants_terminal().is_some() { Manner::Terminal } else { Manner::Unseen };
+    let opening = Connection::open(target, manner);
+    let opened = match (plugin, manner) {
+        (Some(plugin), Manner::Terminal) => {
             eprintln!("holdup: waiting for {plugin}");
-            Manner::Terminal
+            opening.await
         }
-        None => Manner::Unseen,
+        (Some(plugin), Manner::Unseen) => patiently(opening, &plugin).await,
+        (None, _) => opening.await,
     };
-    Connection::open(target, manner).await.map_err(|error| no_cluster(&error))
+    opened.map_err(|error| no_cluster(&error))
 }
+
+/// A plugin that answers at once is not worth a line.
+async fn patiently<T>(opening: impl Future<Output = T>, plugin: &str) -> T {
+    let mut opening = std::pin::pin!(opening);
+    tokio::select! {
+        opened = &mut opening => opened,
+        () = tokio::time::sleep(NOTICED) => {
+            eprintln!("holdup: waiting for {plugin}");
+            opening.await
+        }
+    }
+}
+
+/// Who waits longer than this wonders why.
+const NOTICED: Duration = Duration::from_secs(1);
 
 /// Which namespaces the arguments ask for.
 pub fn wanted(args: &ClusterArgs) -> Wanted {

@@ -6,6 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
@@ -90,6 +91,7 @@ pub(super) async fn finish(mut command: Command, launcher: Launcher, limit: Dura
     let stdin = if seen && std::io::stdin().is_terminal() { Stdio::inherit() } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let group = Group::of(&child, &launcher);
     let pipes = child.stdout.take().zip(child.stderr.take());
     let (stdout, stderr) = pipes.ok_or("its output cannot be read")?;
     let echo = if seen { Echo::ToTerminal } else { Echo::No };
@@ -101,12 +103,14 @@ pub(super) async fn finish(mut command: Command, launcher: Launcher, limit: Dura
         match tokio::time::timeout(limit, child.wait()).await {
             Ok(ended) => ended,
             Err(_) => {
-                end(&mut child, &launcher).await;
+                drop(group);
+                let _ended = child.kill().await;
                 let said = text(&stderr.all().await);
                 return Err(late(limit, &said));
             }
         }
     };
+    group.has_ended();
     let status = ended.map_err(|error| format!("it cannot be waited for: {error}"))?;
     Ok(Outcome { success: status.success(), how: how(status), stdout: stdout.all().await, stderr: stderr.all().await })
 }
@@ -141,14 +145,29 @@ fn how(status: ExitStatus) -> String {
     }
 }
 
-/// Ends the program and what it started: a session or group has the number of its first process.
-async fn end(child: &mut Child, launcher: &Launcher) {
-    let id = child.id().and_then(|id| i32::try_from(id).ok());
-    if let (Some(pid), false) = (id.and_then(rustix::process::Pid::from_raw), *launcher == Launcher::Terminal) {
-        // The group may be gone already, which is what is wanted.
-        let _gone = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+/// A program with what it started: its session or group has the number of its first process. Killed when it is dropped, since
+/// nobody waits for the answer any more.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child, launcher: &Launcher) -> Self {
+        let id = child.id().filter(|_| *launcher != Launcher::Terminal);
+        Self(id.and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
     }
-    let _ended = child.kill().await;
+
+    /// It has ended by itself: what it leaves behind on purpose may stay.
+    fn has_ended(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            // The group may be gone already, which is what is wanted.
+            let _gone = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

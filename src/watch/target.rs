@@ -72,6 +72,12 @@ impl Target {
         plugin.may_ask().then(|| plugin.shown())
     }
 
+    /// The plugin whose credential must be waited for.
+    #[must_use]
+    pub fn plugin(&self) -> Option<String> {
+        self.plugin.as_ref().map(Plugin::shown)
+    }
+
     /// The same context read again; what was known before, where that fails now.
     pub(super) fn again(&self) -> Self {
         let mut options = self.options.clone();

@@ -20,7 +20,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     if !has_terminal() {
         bail!("the dashboard needs a terminal; for scripts and pipes use: holdup report");
     }
-    let start = if cli.input.from.is_empty() { of_cluster(cli).await? } else { of_files(cli)? };
+    let start = if cli.input.from.is_empty() { super::unless_stopped(of_cluster(cli)).await? } else { of_files(cli)? };
     dashboard::run(start).await?;
     Ok(ExitCode::SUCCESS)
 }

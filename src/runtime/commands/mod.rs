@@ -10,7 +10,8 @@ mod snapshot;
 
 use std::process::ExitCode;
 
-use color_eyre::Result;
+use color_eyre::{Result, eyre::bail};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Cli, Command};
 use crate::runtime::log;
@@ -33,15 +34,29 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
         log::start(path)?;
     }
     match &cli.command {
-        Some(Command::Report(args)) => report::run(cli, args).await,
+        Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),
         Some(Command::Session(args)) => Err(session(&args.program)),
-        Some(Command::Snapshot(args)) => snapshot::run(cli, args).await,
+        Some(Command::Snapshot(args)) => unless_stopped(snapshot::run(cli, args)).await,
         Some(Command::Serve(args)) => serve::run(args).await,
         Some(Command::Demo(args)) => dashboard::demo(cli, args).await,
         None => dashboard::run(cli).await,
+    }
+}
+
+/// Does the work unless a signal ends it first. Work that is dropped takes the plugin with it that it waits for; a process that dies
+/// of a signal would leave the plugin behind, since that lives in a session of its own.
+pub(super) async fn unless_stopped<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    tokio::select! {
+        done = work => done,
+        _ = interrupt.recv() => bail!("interrupted"),
+        _ = terminate.recv() => bail!("terminated"),
+        _ = hang_up.recv() => bail!("the terminal is gone"),
     }
 }
 
