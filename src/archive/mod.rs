@@ -28,6 +28,7 @@ use std::sync::Arc;
 pub use about::{About, Covered, Skipped, Totals};
 pub use error::ArchiveError;
 pub use kinds::ArchivedKind;
+use scan::At;
 pub use serve::{ArchiveBody, ArchiveService, serve};
 use source::{Source, Span};
 pub use write::{Existing, Header, Writer};
@@ -71,7 +72,7 @@ struct Entry {
 
 #[derive(Debug, Clone)]
 struct StepEntry {
-    at: Option<Time>,
+    at: Option<At>,
     change: Change,
     entry: Entry,
 }
@@ -146,7 +147,11 @@ impl Archive {
 
     /// The events of a recording, in their order; none in other archives.
     pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
-        self.steps.iter().map(|step| Step { at: step.at, change: step.change, object: Archived { archive: self, entry: &step.entry } })
+        self.steps.iter().map(|step| Step {
+            at: step.at.map(|at| at.time),
+            change: step.change,
+            object: Archived { archive: self, entry: &step.entry },
+        })
     }
 
     /// The Log object of a container: `holdup.dev/v1 Log`, or what a dump holds of it.

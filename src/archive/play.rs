@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::scan::At;
 use super::{Archive, ArchivedKind, Change, Entry};
 use crate::model::Time;
 
@@ -63,9 +64,8 @@ impl Stage {
     pub(super) fn playing(archive: Arc<Archive>, from: Duration, speed: f64) -> Self {
         let first = archive.steps.iter().find_map(|step| step.at);
         let mut last = Duration::ZERO;
-        let mut offset = |at: Option<Time>| {
-            let since = at.zip(first).map_or(0, |(at, first)| at.since(first));
-            last = last.max(Duration::from_secs(u64::try_from(since).unwrap_or(0)));
+        let mut offset = |at: Option<At>| {
+            last = last.max(at.zip(first).map_or(Duration::ZERO, |(at, first)| at.since(first)));
             last
         };
         let offsets = archive.steps.iter().map(|step| offset(step.at)).collect();
@@ -77,7 +77,7 @@ impl Stage {
     pub(super) fn now(&self) -> Option<Time> {
         let Some(play) = &self.play else { return self.archive.about.now() };
         let first = self.archive.steps.iter().find_map(|step| step.at)?;
-        Some(first.plus(i64::try_from(play.position().as_secs()).unwrap_or(0)))
+        Some(first.time.plus(i64::try_from(play.position().as_secs()).unwrap_or(0)))
     }
 
     /// The objects of a kind by now, with the resourceVersion of this state.

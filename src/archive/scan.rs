@@ -1,5 +1,7 @@
 //! Finds the objects in a stretch of JSON: single ones, lists, lists in lists, arrays, and the events of a recording.
 
+use std::time::Duration;
+
 use crate::model::Time;
 
 use super::cursor::{Broken, Cursor, Parsed};
@@ -18,7 +20,7 @@ pub(super) enum Piece {
     /// An event of a recording.
     Step {
         what: String,
-        at: Option<Time>,
+        at: Option<At>,
         object: Found,
     },
     /// Something that is no object, with the reason why it was left out.
@@ -31,6 +33,35 @@ pub(super) enum Piece {
         place: String,
         lines: Vec<String>,
     },
+}
+
+/// When a step of a recording came; many may come in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    pub time: Time,
+    pub millis: u16,
+}
+
+impl At {
+    fn parse(text: &str) -> Option<Self> {
+        let time = Time::parse(text)?;
+        let fraction: String = text
+            .get(19..)?
+            .strip_prefix('.')
+            .unwrap_or_default()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .chain("000".chars())
+            .take(3)
+            .collect();
+        Some(Self { time, millis: fraction.parse().unwrap_or(0) })
+    }
+
+    /// How long after an earlier moment this is; nothing if it was before.
+    pub(super) fn since(self, earlier: Self) -> Duration {
+        let millis = self.time.since(earlier.time) * 1000 + i64::from(self.millis) - i64::from(earlier.millis);
+        Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+    }
 }
 
 /// One object and where its bytes lie.
@@ -125,7 +156,7 @@ struct Notes {
     head: Head,
     objects: Option<usize>,
     what: Option<String>,
-    at: Option<Time>,
+    at: Option<At>,
     inner: Option<(Span, Head)>,
 }
 
@@ -167,7 +198,7 @@ impl Scan<'_> {
             "items" if cursor.skip_blanks() == Some(b'[') => self.list(cursor).map(|count| notes.objects = Some(count)),
             "items" => cursor.skip().map(|()| notes.objects = Some(0)),
             "type" => cursor.text().map(|text| notes.what = text),
-            "at" => cursor.text().map(|text| notes.at = text.and_then(|text| Time::parse(&text))),
+            "at" => cursor.text().map(|text| notes.at = text.as_deref().and_then(At::parse)),
             "object" if cursor.skip_blanks() == Some(b'{') => {
                 let start = cursor.offset();
                 let head = head(cursor)?;

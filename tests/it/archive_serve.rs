@@ -253,3 +253,18 @@ async fn it_is_served_on_a_port_and_to_a_client_of_kube_in_process() {
     let nodes: Value = client.request(Request::get("/api/v1/nodes").body(Vec::new()).unwrap()).await.unwrap();
     assert_eq!(names(&nodes), ["n1"]);
 }
+
+#[tokio::test]
+async fn steps_of_one_second_come_one_after_the_other() {
+    let step = |name: &str, at: &str| {
+        format!(
+            "{{\"at\":\"2026-05-04T10:00:{at}Z\",\"type\":\"ADDED\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"name\":\"{name}\"}}}}}}\n"
+        )
+    };
+    let recording = [step("a", "00"), step("b", "00.25"), step("c", "00.7504"), step("d", "01.1")].concat();
+    let archive = Arc::new(Archive::from_bytes("recording", recording.as_bytes()).unwrap());
+    for (millis, expected) in [(249, 1), (250, 2), (750, 3), (1099, 3), (1100, 4)] {
+        let service = Arc::clone(&archive).replay(Duration::from_millis(millis), 1e-9);
+        assert_eq!(names(&json(&service, "/api/v1/pods").await).len(), expected, "{millis}");
+    }
+}

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::model::{CoverageState, KINDS, Time};
 
-use super::scan::{Found, Head, Piece};
+use super::scan::{At, Found, Head, Piece};
 use super::source::Span;
 use super::{About, Change, Covered, Entry, Previous, log_name};
 
@@ -47,7 +47,7 @@ struct RawKind {
 
 #[derive(Debug, Clone, Copy)]
 struct Moment {
-    at: Option<Time>,
+    at: Option<At>,
     change: Change,
 }
 
@@ -155,9 +155,9 @@ impl Gather {
         self.all.push((moment, entry));
     }
 
-    fn step(&mut self, what: &str, at: Option<Time>, object: Found) {
+    fn step(&mut self, what: &str, at: Option<At>, object: Found) {
         let Found { span, head, .. } = object;
-        self.about.captured_at = self.about.captured_at.max(at);
+        self.about.captured_at = self.about.captured_at.max(at.map(|at| at.time));
         let change = match what {
             "ADDED" => Change::Added,
             "MODIFIED" => Change::Modified,
