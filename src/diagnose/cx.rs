@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, CoverageState, Event, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
+use crate::model::{Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
 
 use super::Workload;
 
@@ -99,6 +99,17 @@ impl<'a> Cx<'a> {
     pub fn coverage(&self, kind: Kind, namespace: &str) -> Option<&'a CoverageState> {
         self.look(&Look::Coverage(kind));
         self.cluster.coverage().get(kind, namespace)
+    }
+
+    /// Kinds that the API server lets nobody like us read, with the namespace where it is not for all, its words and since when.
+    pub fn denied(&self) -> impl Iterator<Item = (Kind, Option<&'a str>, &'a str, Option<Time>)> {
+        for row in KINDS {
+            self.look(&Look::Coverage(row.kind));
+        }
+        self.cluster.coverage().iter().filter_map(|(kind, namespace, state)| match state {
+            CoverageState::Denied { message, since } => Some((kind, namespace, message.as_str(), *since)),
+            CoverageState::Loading | CoverageState::Synced | CoverageState::Absent { .. } | CoverageState::Stale { .. } => None,
+        })
     }
 
     pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'a>> {
