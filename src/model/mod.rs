@@ -5,6 +5,7 @@ mod batch;
 mod cluster;
 mod coverage;
 mod delta;
+mod env;
 mod event;
 mod indexes;
 mod intern;
@@ -36,6 +37,7 @@ pub use batch::Batch;
 pub use cluster::{Cluster, Touched};
 pub use coverage::{Coverage, CoverageState, Seen};
 pub use delta::{Delta, Place};
+pub use env::EnvVar;
 pub use event::Event;
 #[cfg(test)]
 use kinds::read_whole_pod;

@@ -1,7 +1,7 @@
 //! A pod's spec, as in pods and in workload templates: the parts that diagnosis reads.
 
 use super::pack::packed_api;
-use super::{Resources, Selector, Text};
+use super::{EnvVar, Resources, Selector, Text};
 use std::collections::BTreeMap;
 
 packed_api! {
@@ -75,12 +75,7 @@ packed_api! {
         protocol: Text,
     }
 
-    /// Values of environment variables are never kept: only where they come from.
-    pub struct EnvVar {
-        name: Text,
-        value_from: Option<EnvSource>,
-    }
-
+    /// Where the value of an environment variable comes from.
     pub struct EnvSource {
         secret_key_ref: Option<KeyRef>,
         config_map_key_ref: Option<KeyRef>,
