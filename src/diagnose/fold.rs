@@ -19,8 +19,9 @@ pub(super) struct Folded {
 /// Hangs every group that waits on another under its last root.
 pub(super) fn fold(groups: Vec<Group>) -> Vec<Folded> {
     let edges = edges(&groups);
-    let parts = components(&edges);
-    let roots = roots_of(&groups, &edges, &parts);
+    let reach: Vec<BTreeSet<usize>> = (0..groups.len()).map(|i| reachable(&edges, i)).collect();
+    let parts = components(&reach);
+    let roots = roots(&groups, &reach, &parts);
     let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (i, root) in roots.iter().enumerate().filter(|(i, root)| *i != **root) {
         children.entry(*root).or_default().push(i);
@@ -29,7 +30,7 @@ pub(super) fn fold(groups: Vec<Group>) -> Vec<Folded> {
     let mut folded = Vec::new();
     for i in (0..slots.len()).filter(|i| roots[*i] == *i) {
         let consequences = children.get(&i).into_iter().flatten().filter_map(|c| slots[*c].take()).collect();
-        let circle = edges[i].contains(&i) || parts.iter().filter(|p| **p == parts[i]).count() > 1;
+        let circle = reach[i].contains(&i);
         folded.extend(slots[i].take().map(|group| Folded { group, consequences, circle }));
     }
     folded
@@ -57,11 +58,10 @@ fn edges(groups: &[Group]) -> Vec<BTreeSet<usize>> {
     edges.collect()
 }
 
-/// The strongly connected component of each group (Tarjan's algorithm, without recursion on the caller's stack being an issue:
-/// chains are as long as people stack workloads).
-fn components(edges: &[BTreeSet<usize>]) -> Vec<usize> {
-    let reach: Vec<BTreeSet<usize>> = (0..edges.len()).map(|i| reachable(edges, i)).collect();
-    (0..edges.len()).map(|i| reach[i].iter().copied().filter(|j| reach[*j].contains(&i)).min().map_or(i, |j| j.min(i))).collect()
+/// The strongly connected component of each group, named by its first member: those that reach each other.
+fn components(reach: &[BTreeSet<usize>]) -> Vec<usize> {
+    let first = |i: usize| reach[i].iter().copied().filter(|j| reach[*j].contains(&i)).min().map_or(i, |j| j.min(i));
+    (0..reach.len()).map(first).collect()
 }
 
 fn reachable(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
@@ -76,19 +76,20 @@ fn reachable(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
 }
 
 /// Each group's root: itself, or the one at the end of its chain. In a circle configuration comes before node before workload.
-fn roots_of(groups: &[Group], edges: &[BTreeSet<usize>], parts: &[usize]) -> Vec<usize> {
-    let root_of_part = |part: usize| (0..groups.len()).filter(|i| parts[*i] == part).min_by_key(|i| weight(&groups[*i]));
-    (0..groups.len())
-        .map(|i| {
-            let ends: BTreeSet<usize> = reachable(edges, i)
-                .into_iter()
-                .chain([i])
-                .filter(|j| reachable(edges, *j).iter().all(|k| parts[*k] == parts[*j]))
-                .filter_map(|j| root_of_part(parts[j]))
-                .collect();
-            ends.into_iter().min_by_key(|j| (weight(&groups[*j]), *j)).unwrap_or(i)
-        })
-        .collect()
+fn roots(groups: &[Group], reach: &[BTreeSet<usize>], parts: &[usize]) -> Vec<usize> {
+    let mut heads: BTreeMap<usize, usize> = BTreeMap::new();
+    for (i, part) in parts.iter().enumerate() {
+        let head = heads.entry(*part).or_insert(i);
+        if weight(&groups[i]) < weight(&groups[*head]) {
+            *head = i;
+        }
+    }
+    let is_end = |j: &usize| reach[*j].iter().all(|k| parts[*k] == parts[*j]);
+    let root = |i: usize| {
+        let ends = reach[i].iter().copied().chain([i]).filter(is_end).filter_map(|j| heads.get(&parts[j]).copied());
+        ends.min_by_key(|j| (weight(&groups[*j]), *j)).unwrap_or(i)
+    };
+    (0..groups.len()).map(root).collect()
 }
 
 fn weight(group: &Group) -> (u8, Verdict, &str, &str) {
