@@ -37,6 +37,7 @@ pub enum Existing {
 pub struct Writer {
     path: PathBuf,
     temporary: Temporary,
+    existing: Existing,
     out: Out,
     objects: u64,
 }
@@ -66,7 +67,7 @@ impl Writer {
         let packed = path.extension().is_some_and(|e| e == "gz");
         let mut out = if packed { Out::Packed(Box::new(GzEncoder::new(buffered, Compression::default()))) } else { Out::Plain(buffered) };
         out.write_all(head(header).as_bytes())?;
-        Ok(Self { path: path.to_owned(), temporary, out, objects: 0 })
+        Ok(Self { path: path.to_owned(), temporary, existing, out, objects: 0 })
     }
 
     /// Adds one object. It must be redacted.
@@ -91,7 +92,7 @@ impl Writer {
         };
         file.sync_all()?;
         if let Some(temporary) = &self.temporary.0 {
-            fs::rename(temporary, &self.path)?;
+            place(temporary, &self.path, self.existing)?;
         }
         self.temporary.0 = None;
         Ok(self.objects)
@@ -119,6 +120,20 @@ impl Write for Out {
             Self::Plain(out) => out.flush(),
             Self::Packed(out) => out.flush(),
         }
+    }
+}
+
+/// Puts the complete file where it belongs. A link, unlike a renaming, never takes the place of a file that came meanwhile.
+fn place(temporary: &Path, path: &Path, existing: Existing) -> io::Result<()> {
+    let linked = match existing {
+        Existing::Overwrite => return fs::rename(temporary, path),
+        Existing::Keep => fs::hard_link(temporary, path),
+    };
+    match linked {
+        Ok(()) => fs::remove_file(temporary),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Some file systems have no links.
+        Err(_) => fs::rename(temporary, path),
     }
 }
 
