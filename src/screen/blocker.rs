@@ -3,7 +3,7 @@
 use super::ages::Ages;
 use super::window::{filtered, window};
 use super::words::{holds_up, mark, name, plural, verdict, worth_waiting};
-use super::{Body, Scene, frame, pods, triage};
+use super::{Body, Scene, frame, nodes, pods, triage};
 use crate::diagnose::{Blocker, cause};
 use crate::model::ObjectRef;
 use crate::page::{Block, Column, Cut, Focus, Layout, Line, List, Opens, Pane, Part, Row, Size, Span, Text, Width};
@@ -17,10 +17,12 @@ pub(super) fn body(scene: &Scene<'_>, ages: &Ages) -> Body {
 }
 
 fn of(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Body {
-    let middle = if scene.is_narrow() {
-        Layout::Pane(held_up(scene, blocker))
-    } else {
-        Layout::Columns(vec![(Size::Rest(3), Layout::Pane(held_up(scene, blocker))), (Size::Rest(2), Layout::Pane(facts(blocker)))])
+    let held = Layout::Pane(held_up(scene, blocker));
+    let middle = match (nodes::pane(scene), scene.is_narrow()) {
+        (None, true) => held,
+        (None, false) => Layout::Columns(vec![(Size::Rest(3), held), (Size::Rest(2), Layout::Pane(facts(blocker)))]),
+        (Some(nodes), true) => Layout::Rows(vec![(Size::Rest(1), held), (Size::Rest(1), Layout::Pane(nodes))]),
+        (Some(nodes), false) => Layout::Columns(vec![(Size::Rest(2), held), (Size::Rest(3), Layout::Pane(nodes))]),
     };
     let height = scene.size.1.saturating_sub(2);
     let layout = Layout::Rows(vec![
@@ -84,13 +86,15 @@ fn held_up(scene: &Scene<'_>, blocker: &Blocker) -> Pane {
     held.extend(blocker.consequences.iter().map(Held::Also));
     held.extend(blocker.pod_names.iter().map(Held::Pod));
     let filter = &scene.app.view().filter;
-    held.retain(|held| filter.matches_text(&held.id()));
+    if !filter.is_empty() {
+        held.retain(|held| filter.matches_text(&held.id()));
+    }
     let window = window(scene.app, "held", held.len(), |at| held[at].id(), filtered(scene.app));
     let rows = held[window.first..window.end].iter().map(|held| held_row(scene, blocker, held)).collect();
     let columns = vec![
         Column::new("", Width::Range { least: 5, want: 12 }),
         Column::new("", Width::Rest(16)),
-        Column::new("", Width::Range { least: 10, want: 26 }),
+        Column::new("", Width::Range { least: 10, want: 16 }),
     ];
     let list = List {
         columns,
@@ -101,7 +105,7 @@ fn held_up(scene: &Scene<'_>, blocker: &Blocker) -> Pane {
         foot: None,
         empty: vec![Line::new().dim("No workload: the object itself is stuck.")],
     };
-    let here = scene.app.view().focus != Some("evidence");
+    let here = !matches!(scene.app.view().focus, Some("evidence" | "nodes"));
     let focus = if here { Focus::Here } else { Focus::Elsewhere };
     Pane { id: "held", title: Some("Holds up".into()), note: None, block: Block::List(list), focus }
 }
@@ -141,11 +145,10 @@ fn evidence(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Pane {
         let when = evidence.at.map(|at| ages.clock(at)).unwrap_or_default();
         let what =
             super::words::object(&evidence.object).span(Span::new(crate::page::Role::Dim, format!("  {}", triage::path(&evidence.path))));
-        let quote = if evidence.message.is_empty() {
-            Vec::new()
-        } else {
-            vec![Line::from(format!("          {}", triage::quote(evidence))).hang(11)]
-        };
+        let same = all[..at].iter().any(|before| before.message == evidence.message);
+        let told = same || evidence.message.is_empty();
+        let what = if same { what.dim("  the same") } else { what };
+        let quote = if told { Vec::new() } else { vec![Line::from(format!("          {}", triage::quote(evidence))).hang(11)] };
         let row = Row::new(id(at), vec![Line::new().dim(when), what]).opens(Opens::Object(evidence.object.to_string()));
         row.about(pods::about(scene, &evidence.object, blocker)).below(quote)
     };

@@ -12,6 +12,7 @@ mod frame;
 mod help;
 mod meant;
 mod namespaces;
+mod nodes;
 mod object;
 mod palette;
 mod pods;
@@ -25,6 +26,7 @@ mod triage;
 mod window;
 mod words;
 
+pub use nodes::fits;
 pub use scene::{Link, Scene, Status};
 
 use crate::app::At;

@@ -41,8 +41,7 @@ fn unreadable(scene: &Scene<'_>, name: &str) -> Body {
 /// Which pod's logs are meant: of those that a blocker holds up first.
 fn about(scene: &Scene<'_>, object: &ObjectRef) -> About {
     let blockers = scene.blockers_of(object);
-    let below = |pod: &&ObjectRef| scene.owner(pod) == *object;
-    let stuck = blockers.iter().flat_map(|blocker| &blocker.pod_names).find(below).cloned();
+    let stuck = blockers.iter().find_map(|blocker| pods::stuck(scene, object, blocker));
     pods::of(scene, object, stuck)
 }
 

@@ -73,8 +73,16 @@ pub(super) fn container_that_matters(pod: Pod<'_>) -> Option<String> {
 
 /// What keys such as *logs* are about for an object: the pod whose logs tell most, if there is one.
 pub(super) fn about(scene: &Scene<'_>, object: &ObjectRef, blocker: &Blocker) -> About {
-    let stuck = blocker.pod_names.iter().find(|pod| below(scene, pod).as_ref() == Some(object)).cloned();
-    of(scene, object, stuck)
+    of(scene, object, stuck(scene, object, blocker))
+}
+
+/// The first pod below an object that a blocker holds up, looked for among as many as a frame has time for.
+pub(super) fn stuck(scene: &Scene<'_>, object: &ObjectRef, blocker: &Blocker) -> Option<ObjectRef> {
+    const LOOKED_AT: usize = 200;
+    if &*object.kind == "Pod" {
+        return None;
+    }
+    blocker.pod_names.iter().take(LOOKED_AT).find(|pod| below(scene, pod).as_ref() == Some(object)).cloned()
 }
 
 /// The same, where no blocker is known.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::app::App;
+use crate::diagnose::scheduling::NodeFit;
 use crate::diagnose::{Blocker, Report, Settled};
 use crate::model::{Cluster, CoverageState, Kind, ObjectRef, Time};
 
@@ -16,6 +17,8 @@ pub struct Scene<'a> {
     /// Ids of blockers that came within the last minute.
     pub fresh: &'a BTreeSet<String>,
     pub status: &'a Status,
+    /// What [`super::fits`] answered last; empty leaves the table of nodes out.
+    pub fits: &'a [NodeFit],
     /// The cluster's time; while the screen is held still, that of before.
     pub now: Time,
     /// Columns and rows of the terminal.

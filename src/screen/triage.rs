@@ -21,9 +21,10 @@ pub(super) fn body(scene: &Scene<'_>, ages: &Ages) -> Body {
     let list = blockers(scene, &shown, ages);
     let selected = selected(&list, &shown);
     let about = selected.map(|blocker| about(scene, blocker));
-    let why = why(scene, selected, ages);
     let height = scene.size.1.saturating_sub(2);
-    let kept = if scene.is_low() { 4 } else { (height / 3).clamp(9, 18) };
+    let kept = if scene.is_low() { 4 } else { (height * 2 / 5).clamp(10, 20) };
+    let room = height.saturating_sub(list.list().map_or(0, |list| u16::try_from(list.len).unwrap_or(u16::MAX)) + 2).max(kept);
+    let why = why(scene, selected, room, ages);
     let most = height.saturating_sub(kept + u16::from(scene.is_narrow()));
     let main = Layout::Rows(vec![(Size::Content { least: 4, most: most.max(4) }, Layout::Pane(list)), (Size::Rest(1), Layout::Pane(why))]);
     let layout = if scene.is_narrow() {
@@ -182,19 +183,26 @@ fn own(id: &str) -> &str {
     id.split_once(" > ").map_or(id, |(blocker, _)| blocker)
 }
 
-fn why(scene: &Scene<'_>, blocker: Option<&Blocker>, ages: &Ages) -> Pane {
-    let lines = blocker.map(|blocker| if scene.is_low() { why_short(blocker) } else { why_long(scene, blocker, ages) }).unwrap_or_default();
-    Pane { id: "why", title: Some("Why".into()), note: None, block: Block::Text(Text::whole(lines)), focus: Focus::Never }
+/// Why, in about `room` lines.
+fn why(scene: &Scene<'_>, blocker: Option<&Blocker>, room: u16, ages: &Ages) -> Pane {
+    let lines =
+        blocker.map(|blocker| if scene.is_low() { why_short(blocker) } else { why_long(scene, blocker, room, ages) }).unwrap_or_default();
+    // Whole here, as the list may have had to cut it.
+    let title = blocker.map_or_else(|| Line::from("Why"), |blocker| Line::from("Why").dim(format!("  {}", blocker.title)));
+    Pane { id: "why", title: Some(title), note: None, block: Block::Text(Text::whole(lines)), focus: Focus::Never }
 }
 
 fn why_short(blocker: &Blocker) -> Vec<Line> {
     vec![Line::from(blocker.summary.clone()), next(blocker)]
 }
 
-fn why_long(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Vec<Line> {
+fn why_long(scene: &Scene<'_>, blocker: &Blocker, room: u16, ages: &Ages) -> Vec<Line> {
     let mut lines = vec![Line::from(blocker.summary.clone()), Line::new()];
-    for evidence in blocker.evidence.iter().take(2) {
-        lines.extend(quoted(evidence, ages));
+    // What is to be done must be seen without scrolling; the blocker's own screen has all evidence, whole.
+    let few = if room < 18 { 1 } else { 2 };
+    let most = usize::from(scene.size.0) * 2;
+    for evidence in blocker.evidence.iter().take(few) {
+        lines.extend(quoted(evidence, most, ages));
     }
     if !blocker.services.is_empty() {
         let names: Vec<String> = blocker.services.iter().take(5).map(ObjectRef::place).collect();
@@ -215,15 +223,17 @@ fn next(blocker: &Blocker) -> Line {
     Line::new().accent("Next").plain(format!("  {}", blocker.next)).hang(6)
 }
 
-/// `Pod shop/cart-…  status.phase, since 11:45:12`, and below it what was received.
-pub(super) fn quoted(evidence: &Evidence, ages: &Ages) -> Vec<Line> {
+/// `Pod shop/cart-…  condition PodScheduled, 11:45:12`, and below it what was received, up to `most` characters.
+fn quoted(evidence: &Evidence, most: usize, ages: &Ages) -> Vec<Line> {
     let since = evidence.at.map(|at| format!(", {}", ages.clock(at))).unwrap_or_default();
     let path = Span::new(Role::Dim, format!("  {}", path(&evidence.path)));
     let head = object(&evidence.object).span(path).dim(since);
     if evidence.message.is_empty() {
         return vec![head];
     }
-    vec![head, Line::from(format!("  {}", quote(evidence))).hang(3)]
+    let quote = quote(evidence);
+    let cut = quote.char_indices().nth(most).map(|(at, _)| format!("{}…\"", &quote[..at]));
+    vec![head, Line::from(format!("  {}", cut.unwrap_or(quote))).hang(3)]
 }
 
 /// A message in quotation marks, as it came; a value as it is.

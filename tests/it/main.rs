@@ -12,6 +12,7 @@ mod incident;
 mod keys;
 mod laws;
 mod picture;
+mod poster;
 mod redact;
 mod screens;
 mod snapshot;

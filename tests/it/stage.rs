@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use holdup::app::{App, Chord, Effect, Msg, update};
+use holdup::diagnose::scheduling::NodeFit;
 use holdup::diagnose::{Report, Settled, settle};
 use holdup::model::{Cluster, Time};
 use holdup::page::Page;
-use holdup::screen::{Link, Scene, Status, page};
+use holdup::screen::{Link, Scene, Status, fits, page};
 use holdup::ui::{Theme, draw};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,6 +21,7 @@ pub struct Stage {
     pub now: Time,
     pub fresh: BTreeSet<String>,
     pub size: (u16, u16),
+    pub fits: Vec<NodeFit>,
     pub effects: Vec<Effect>,
     pub elapsed: Duration,
 }
@@ -37,6 +39,7 @@ impl Stage {
             now,
             fresh: BTreeSet::new(),
             size: (120, 40),
+            fits: Vec::new(),
             effects: Vec::new(),
             elapsed: Duration::ZERO,
         };
@@ -46,15 +49,20 @@ impl Stage {
 
     /// The page that would be drawn now.
     pub fn page(&self) -> Page {
-        page(&Scene {
+        page(&self.scene())
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        Scene {
             app: &self.app,
             cluster: &self.cluster,
             settled: &self.settled,
             fresh: &self.fresh,
             status: &self.status,
+            fits: &self.fits,
             now: self.now,
             size: self.size,
-        })
+        }
     }
 
     /// Another report, as time or the cluster brings it.
@@ -90,6 +98,7 @@ impl Stage {
     }
 
     fn draw(&mut self) {
+        self.fits = fits(&self.scene());
         let page = self.page();
         let (shown, _) = draw(&mut self.buffer(), &page, &Theme::default());
         update(&mut self.app, Msg::Drawn(shown), &page);
