@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Tabs go to the next multiple of this.
 const TAB: usize = 4;
@@ -51,7 +51,7 @@ pub(super) fn clusters(clean: &str) -> impl Iterator<Item = (&str, usize)> {
         }
         let (cluster, after) = rest.split_at(end);
         rest = after;
-        Some((cluster, base.width().unwrap_or(1).max(1)))
+        Some((cluster, cells(base).max(1)))
     })
 }
 
@@ -68,13 +68,15 @@ impl Cleaner {
     fn push(&mut self, c: char, next: Option<char>) {
         match c {
             '\t' => self.spaces(TAB - self.cells % TAB),
-            '\n' => self.spaces(1),
+            // A space carries no mark: lines break at it.
+            '\n' | ' ' => self.spaces(1),
             '\r' if next.is_none_or(|next| next == '\n') => {}
             '\0' => self.escape("\\0"),
             '\r' => self.escape("\\r"),
             c if c.is_control() => self.escape(&format!("\\x{:02x}", u32::from(c))),
             c if is_variation(c) && self.last_is_symbol() => {}
-            c if is_hidden(c) => self.escape(&format!("\\u{{{:x}}}", u32::from(c))),
+            // One Khmer sign takes three cells, and no terminal agrees.
+            c if is_hidden(c) || cells(c) > 2 => self.escape(&format!("\\u{{{:x}}}", u32::from(c))),
             c if is_mark(c) => self.mark(c),
             c => self.base(c),
         }
@@ -84,7 +86,7 @@ impl Cleaner {
         self.base = Some(self.out.len());
         self.marks = 0;
         self.out.push(c);
-        self.cells += c.width().unwrap_or(1).max(1);
+        self.cells += cells(c).max(1);
     }
 
     fn mark(&mut self, c: char) {
@@ -119,8 +121,14 @@ impl Cleaner {
     }
 }
 
+/// How many cells a character takes when it stands alone. That of a text is what a terminal's buffer counts with, and for some marks
+/// of Indic scripts it is not what the character alone is said to have.
+fn cells(c: char) -> usize {
+    c.encode_utf8(&mut [0; 4]).width()
+}
+
 fn is_mark(c: char) -> bool {
-    !c.is_ascii() && c.width() == Some(0) && !is_hidden(c)
+    !c.is_ascii() && cells(c) == 0 && !is_hidden(c)
 }
 
 /// Chooses between two looks of the character before it; terminals disagree about the width of the result.

@@ -227,7 +227,7 @@ fn hostile_page() -> impl Strategy<Value = Page> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn drawing_never_panics_and_no_cell_holds_what_a_terminal_obeys(page in hostile_page(), width in 1..300u16, height in 1..100u16, theme in themes()) {

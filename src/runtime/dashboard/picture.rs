@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::link;
-use crate::app::App;
+use crate::app::{App, At};
+use crate::diagnose::scheduling::NodeFit;
 use crate::diagnose::{Progress, Report, Settled, settle};
 use crate::model::{CoverageState, Kind, Node, Time};
 use crate::runtime::clock::Clock;
@@ -12,6 +13,9 @@ use crate::runtime::triage::Triage;
 use crate::runtime::{live, log};
 use crate::screen::{Link, Scene, Status};
 use crate::watch::{Connection, FeedMsg, NodeLeases};
+
+/// The table of nodes is made anew after so long.
+const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
 /// A blocker counts as new for so long.
 const FRESH: i64 = 60;
@@ -38,6 +42,9 @@ pub(super) struct Picture {
     /// Changes since the screen was paused.
     behind: usize,
     was_complete: bool,
+    /// What each node lacks for the blocker that is open, with its id and when that was found out (since start).
+    fits: Vec<NodeFit>,
+    fits_of: Option<(String, Duration)>,
 }
 
 impl Picture {
@@ -59,6 +66,8 @@ impl Picture {
             unshown: true,
             behind: 0,
             was_complete: false,
+            fits: Vec::new(),
+            fits_of: None,
         }
     }
 
@@ -157,15 +166,34 @@ impl Picture {
             self.behind = 0;
         }
         self.status.paused = self.app.paused.then_some((self.shown_at, self.behind));
+        self.look_at_nodes(elapsed, size);
+        self.borrowed(size)
+    }
+
+    fn borrowed(&self, size: (u16, u16)) -> Scene<'_> {
         Scene {
             app: &self.app,
             cluster: &self.triage.cluster,
             settled: &self.shown,
             fresh: &self.fresh,
             status: &self.status,
+            fits: &self.fits,
             now: self.shown_at,
             size,
         }
+    }
+
+    /// Looks at every node for the blocker that is open; again after a while only, since it is work for the whole cluster.
+    fn look_at_nodes(&mut self, elapsed: Duration, size: (u16, u16)) {
+        let At::Blocker(id) = &self.app.view().at else {
+            self.fits_of = None;
+            return;
+        };
+        if self.fits_of.as_ref().is_some_and(|(of, at)| of == id && elapsed < *at + LOOK_AGAIN) {
+            return;
+        }
+        self.fits_of = Some((id.clone(), elapsed));
+        self.fits = crate::screen::fits(&self.borrowed(size));
     }
 
     fn refresh(&mut self) {
