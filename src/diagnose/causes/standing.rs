@@ -1,7 +1,7 @@
 //! Standing: since when a pod has not been ready, and on what node it stands. Shared by the layers that judge pods.
 
 use crate::diagnose::{Cx, Finding, Key};
-use crate::model::{Node, ObjectRef, Pod, Seen, Time};
+use crate::model::{ContainerRole, Node, ObjectRef, Pod, Seen, Time};
 
 /// Since when the pod has not been ready: the change of its condition, else its creation.
 pub(super) fn unready_since(pod: Pod<'_>) -> Option<Time> {
@@ -33,4 +33,21 @@ fn placed(cx: &Cx<'_>, pod: Pod<'_>, mut finding: Finding) -> Finding {
     }
     finding.waits_on.extend(dead_node(cx, pod));
     finding.since(unready_since(pod))
+}
+
+/// The workload before what it suffers, where nothing else in the title says whom it is about.
+pub(super) fn named(mut finding: Finding) -> Finding {
+    if finding.key == Key::object(&finding.root) {
+        finding.title = format!("{}: {}", finding.root.place(), finding.title);
+    }
+    finding
+}
+
+/// `status.containerStatuses[name=web].state.waiting`
+pub(super) fn status_path(role: ContainerRole, container: &str, field: &str) -> String {
+    let list = match role {
+        ContainerRole::Init => "initContainerStatuses",
+        ContainerRole::App => "containerStatuses",
+    };
+    format!("status.{list}[name={container}].{field}")
 }

@@ -3,7 +3,7 @@
 use super::reference::Reference;
 use crate::diagnose::causes::standing;
 use crate::diagnose::{ClockKind, Cx, Finding, Key};
-use crate::model::{ContainerRole, Event, ObjectRef, Pod, Time};
+use crate::model::{Event, ObjectRef, Pod, Time};
 
 /// Waiting reasons that mean that the image is the trouble.
 const REASONS: [&str; 7] = [
@@ -39,8 +39,7 @@ pub(super) fn of<'a>(cx: &Cx<'a>, pod: Pod<'a>) -> Option<Failure<'a>> {
         Some((role, status, waiting))
     })?;
     let image = pod.spec().container(&status.name).map_or(&*status.image, |c| &*c.image);
-    let list = if role == ContainerRole::Init { "initContainerStatuses" } else { "containerStatuses" };
-    let path = format!("status.{list}[name={}].state.waiting", status.name);
+    let path = standing::status_path(role, &status.name, "state.waiting");
     let event = pull_event(cx, pod, &status.name, image);
     let own = error_in(&waiting.message);
     let said = if own.is_empty() { event.map_or("", |e| error_in(&e.message)) } else { own };
