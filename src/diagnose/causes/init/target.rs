@@ -89,7 +89,7 @@ fn standing(cx: &Cx<'_>, backend: &Backend<'_>, service: &Service) -> State {
     let pods = cx.pods_selected(&service.meta.namespace, &Selector::from_map(&service.spec.selector));
     let ready: Vec<&Pod<'_>> = pods.iter().filter(|p| p.is_ready()).collect();
     if backend.ready.map_or(!ready.is_empty(), |n| n > 0) {
-        let since = ready.iter().filter_map(|p| p.condition("Ready").and_then(|c| c.last_transition_time)).min();
+        let since = ready.iter().filter_map(|p| p.ready_since()).min();
         return State::Up(since.or(service.meta.created));
     }
     if service.spec.selector.is_empty() {
@@ -119,14 +119,16 @@ fn by_object(cx: &Cx<'_>, namespace: &str, kind: Kind, name: &str) -> Target {
     Target { name: name.to_owned(), object: Some(object), state }
 }
 
+/// Pods and workloads must be ready, Jobs complete; anything else only has to exist.
 fn has_come(cx: &Cx<'_>, kind: Kind, object: &ObjectRef) -> bool {
     let (namespace, name) = (&*object.namespace, &*object.name);
-    match kind {
-        Kind::Pod => cx.pod(namespace, name).is_some_and(|p| p.is_ready() || p.phase() == Phase::Succeeded),
-        Kind::Job => cx.get::<Job>(namespace, name).is().is_some_and(is_complete),
-        Kind::Secret | Kind::ConfigMap => true,
-        _ => cx.workload(object).is_some_and(is_ready),
+    if kind == Kind::Pod {
+        return cx.pod(namespace, name).is_some_and(|p| p.is_ready() || p.phase() == Phase::Succeeded);
     }
+    if kind == Kind::Job {
+        return cx.get::<Job>(namespace, name).is().is_some_and(is_complete);
+    }
+    cx.workload(object).is_none_or(is_ready)
 }
 
 fn is_complete(job: &Job) -> bool {
