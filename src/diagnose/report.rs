@@ -70,6 +70,8 @@ pub struct Consequence {
     pub root: ObjectRef,
     pub affected: Vec<ObjectRef>,
     pub pods: usize,
+    /// Existing pods among them, sorted.
+    pub pod_names: Vec<ObjectRef>,
     pub evidence: Vec<Evidence>,
 }
 
@@ -159,6 +161,7 @@ fn consequence(group: &Group) -> Consequence {
         root: group.lead.root.clone(),
         affected: group.affected.iter().cloned().collect(),
         pods: group.pod_count(),
+        pod_names: group.pods.iter().cloned().collect(),
         evidence: group.evidence.iter().take(3).cloned().collect(),
     }
 }
@@ -225,7 +228,8 @@ fn unchecked(cluster: &Cluster, group: &Group) -> Vec<Unchecked> {
 }
 
 fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize, namespaces: &[String]) -> Summary {
-    let pods: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.pod_names).collect();
+    let consequences = blockers.iter().flat_map(|b| &b.consequences).flat_map(|c| &c.pod_names);
+    let pods: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.pod_names).chain(consequences).collect();
     let workloads: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.affected).filter(|a| is_workload(a)).collect();
     let everywhere = [None];
     let places: Vec<Option<&str>> =

@@ -121,11 +121,13 @@ fn silent_node() -> Blocker {
         root: object("Deployment/shop/web"),
         affected: workloads(&["shop/web"]),
         pods: 2,
+        pod_names: Vec::new(),
         evidence: Vec::new(),
     };
     Blocker {
         affected: workloads(&["shop/db", "shop/web", "pay/ledger", "pay/api"]),
         pods: 12,
+        pod_names: Vec::new(),
         consequences: vec![init],
         ..blocker(Layer::Node, "node-unreachable", "Node//n17", "n17 silent since 11:57, 12 pods frozen", "11:57:40")
     }

@@ -38,7 +38,7 @@ fn cases() -> Vec<Case> {
 fn step_by_step(objects: &[&Value], now: Time, covered_first: bool) -> Report {
     let mut cluster = Cluster::default();
     let mut engine = Engine::new(Options { clock_is_known: true, only: None });
-    let mut cover = |cluster: &mut Cluster, engine: &mut Engine| {
+    let cover = |cluster: &mut Cluster, engine: &mut Engine| {
         for row in KINDS {
             engine.touch(&cluster.apply(Delta::Lost { kind: row.kind, place: Place::All, why: CoverageState::Synced }));
         }

@@ -21,7 +21,7 @@ use super::feeds::Feeds;
 use super::triage::Triage;
 use crate::app::{Msg, update};
 use crate::page::Page;
-use crate::screen::{self, Link, Status};
+use crate::screen::{self, Status};
 use crate::term::{self, Input, Terminal};
 use crate::ui::{Painter, Theme};
 use crate::watch::Connection;
@@ -253,9 +253,4 @@ impl Dashboard {
     fn until_second(&self, seconds: u32) -> Duration {
         self.picture.until(seconds).unwrap_or(Duration::from_secs(1))
     }
-}
-
-/// Whether the header says that it still waits for the first answer.
-pub(super) fn is_starting(status: &Status) -> bool {
-    matches!(status.link, Link::Starting | Link::Waiting(_))
 }

@@ -7,7 +7,7 @@ use super::link;
 use crate::app::{App, At};
 use crate::diagnose::scheduling::NodeFit;
 use crate::diagnose::{Progress, Report, Settled, settle};
-use crate::model::{CoverageState, Kind, Node, Time};
+use crate::model::{Node, Time};
 use crate::runtime::clock::Clock;
 use crate::runtime::triage::Triage;
 use crate::runtime::{live, log};
@@ -41,6 +41,8 @@ pub(super) struct Picture {
     unshown: bool,
     /// Changes since the screen was paused.
     behind: usize,
+    /// Every kind has come to a first end: what comes from the next report on is new.
+    settling: bool,
     was_complete: bool,
     /// What each node lacks for the blocker that is open, with its id and when that was found out (since start).
     fits: Vec<NodeFit>,
@@ -51,6 +53,7 @@ impl Picture {
     pub fn new(triage: Triage, clock: Clock, follows: Option<Connection>, status: Status) -> Self {
         let app = App::new(&status.context);
         let now = clock.now();
+        let is_still = matches!(clock, Clock::Still(_));
         Self {
             app,
             triage,
@@ -65,6 +68,7 @@ impl Picture {
             stale: true,
             unshown: true,
             behind: 0,
+            settling: is_still,
             was_complete: false,
             fits: Vec::new(),
             fits_of: None,
@@ -83,7 +87,11 @@ impl Picture {
                 }
             }
             FeedMsg::Reached { .. } | FeedMsg::Pulse { .. } | FeedMsg::Woke => self.set_clock(),
-            FeedMsg::Scope(_) | FeedMsg::Settled => self.stale = true,
+            FeedMsg::Settled => {
+                self.stale = true;
+                self.settling = true;
+            }
+            FeedMsg::Scope(_) => self.stale = true,
             FeedMsg::Progress { .. } | FeedMsg::Note { .. } | FeedMsg::NotReached(_) | FeedMsg::Discovered(_) => {}
         }
     }
@@ -108,6 +116,7 @@ impl Picture {
         self.triage = triage;
         self.stale = true;
         self.was_complete = false;
+        self.settling = false;
     }
 
     /// The time as of which is judged.
@@ -209,7 +218,8 @@ impl Picture {
         self.triage.engine.take_changed();
         let report = self.triage.report();
         self.note_fresh(&report, now);
-        let next = settle(&self.settled, report, now);
+        // What a kind that had not come yet explains better was never there to clear.
+        let next = if self.was_complete { settle(&self.settled, report, now) } else { Settled { report, clearing: Vec::new() } };
         if next != self.settled {
             self.settled = next;
             self.unshown = true;
@@ -218,14 +228,11 @@ impl Picture {
 
     /// What is there when the first sync is complete is not new.
     fn note_fresh(&mut self, report: &Report, now: Time) {
-        let loading = |kind: Kind| self.triage.cluster.coverage().of(kind).any(|(_, s)| *s == CoverageState::Loading);
-        let complete =
-            !super::is_starting(&self.status) && ![Kind::Pod, Kind::Node, Kind::Event, Kind::Deployment].into_iter().any(loading);
         for b in &report.blockers {
             let seen = if self.was_complete { now } else { now.plus(-FRESH) };
             self.first_seen.entry(b.id.clone()).or_insert(seen);
         }
-        self.was_complete |= complete;
+        self.was_complete |= self.settling;
         self.first_seen.retain(|id, _| report.blockers.iter().any(|b| b.id == *id));
         self.fresh = self.first_seen.iter().filter(|(_, at)| now.since(**at) < FRESH).map(|(id, _)| id.clone()).collect();
     }
