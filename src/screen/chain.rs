@@ -212,7 +212,8 @@ fn newest(pods: &[Pod<'_>], layer: Layer) -> Option<Time> {
             return None;
         }
     };
-    pods.iter().filter_map(|pod| pod.condition(condition)?.last_transition_time).max()
+    let told = pods.iter().filter_map(|pod| pod.condition(condition)?.last_transition_time).max();
+    told.or_else(|| pods.iter().filter(|_| layer == Layer::Readiness).filter_map(|pod| pod.ready_since()).max())
 }
 
 /// How many of the stages a pod has behind it.

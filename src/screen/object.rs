@@ -163,7 +163,9 @@ fn container_state(role: ContainerRole, status: &ContainerStatus, ages: &Ages) -
         (Some(waiting), ..) => Line::from(format!("{init}waits: {}", waiting.reason)),
         (_, Some(running), _) => {
             let ready = if status.ready || role == ContainerRole::Init { "" } else { ", not ready" };
-            Line::from(format!("{init}running for {}{ready}", ages.age(running.started_at)))
+            // Of a plain pod the model keeps no start.
+            let since = running.started_at.map(|at| format!(" for {}", ages.age(Some(at)))).unwrap_or_default();
+            Line::from(format!("{init}running{since}{ready}"))
         }
         (_, _, Some(ended)) => {
             Line::from(format!("{init}ended {} ago: {} ({})", ages.age(ended.finished_at), ended.reason, ended.exit_code))
