@@ -58,13 +58,20 @@ fn disabled(_: &Cx<'_>, hpa: &HorizontalPodAutoscaler) -> Option<Finding> {
     is_off(hpa).then(|| Finding::quiet(reference(hpa), format!("off, because {} has 0 replicas", target(hpa))).since(since))
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outlook {
+    /// A later sync may go through with nothing changed.
+    MayPass,
+    Certain,
+}
+
 /// Synced every 15 s; one missed answer is none.
 const SETTLES: i64 = 120;
 
-/// Blocked once it has lasted, delayed before.
-fn finding(cx: &Cx<'_>, hpa: &HorizontalPodAutoscaler, condition: &Condition) -> Finding {
+/// Blocked where nothing but a change can help, or once it has lasted.
+fn finding(cx: &Cx<'_>, hpa: &HorizontalPodAutoscaler, condition: &Condition, outlook: Outlook) -> Finding {
     let (root, since) = (reference(hpa), condition.last_transition_time);
-    let fresh = since.filter(|at| !cx.passed(at.plus(SETTLES)));
+    let fresh = since.filter(|at| outlook == Outlook::MayPass && !cx.passed(at.plus(SETTLES)));
     let finding = match fresh {
         Some(at) => Finding::delayed(Key::object(&root), root.clone()).clock(ClockKind::Retry, "autoscaler sync", Some(at.plus(SETTLES))),
         None => Finding::blocked(Key::object(&root), root.clone()),
@@ -85,7 +92,7 @@ fn unable(cx: &Cx<'_>, hpa: &HorizontalPodAutoscaler) -> Option<Finding> {
     }
     let target = target(hpa);
     Some(
-        finding(cx, hpa, condition)
+        finding(cx, hpa, condition, Outlook::MayPass)
             .title(format!("autoscaler {} cannot scale {}", reference(hpa).place(), target))
             .because(format!("the autoscaler cannot read or set the size of {target}: {}.", condition.message.trim_end_matches('.')))
             .next(format!("Correct scaleTargetRef of {}, or what keeps {target} from being scaled.", reference(hpa).place())),
@@ -100,7 +107,7 @@ fn inactive(cx: &Cx<'_>, hpa: &HorizontalPodAutoscaler) -> Option<Finding> {
     let target = target(hpa);
     let api = metrics_api(&condition.reason);
     let why = why(&condition.message, &condition.reason);
-    let finding = finding(cx, hpa, condition)
+    let finding = finding(cx, hpa, condition, why.outlook(cx, api))
         .title(format!("autoscaler {} cannot scale {}: {}", reference(hpa).place(), target.place(), why.text()))
         .because(format!("{} The replicas of {target} stay at {}.", why.sentence(api), hpa.status.current_replicas))
         .next(why.next(api, &target));
@@ -160,6 +167,15 @@ impl Why {
             Self::Ambiguous => "its selector is missing or shared".into(),
             Self::NoData => "no pod reports metrics".into(),
             Self::Other(message) => message.clone(),
+        }
+    }
+
+    /// An API that nobody registered, or a request that nobody stated, does not come by itself.
+    fn outlook(&self, cx: &Cx<'_>, api: &str) -> Outlook {
+        match self {
+            Self::NoApi if cx.get::<APIService>("", api).is_absent() => Outlook::Certain,
+            Self::NoRequest(_) | Self::Ambiguous => Outlook::Certain,
+            Self::NoApi | Self::NoData | Self::Other(_) => Outlook::MayPass,
         }
     }
 

@@ -95,7 +95,8 @@ fn limit(job: &Job) -> i64 {
 }
 
 fn times(failed: i64, limit: i64) -> String {
-    format!("{failed} failures, backoffLimit {limit}")
+    let failures = if failed == 1 { "failure" } else { "failures" };
+    format!("{failed} {failures}, backoffLimit {limit}")
 }
 
 /// FailureTarget comes first, until all pods have ended (from 1.31).
