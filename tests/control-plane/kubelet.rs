@@ -71,6 +71,20 @@ impl Kubelet {
         let conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready"].map(silent);
         let status = json!({"status": {"conditions": conditions}});
         self.api.patch(&format!("/api/v1/nodes/{name}/status"), &status).expect("the node's status is accepted");
+        self.mark_pods_not_ready(name);
+    }
+
+    fn mark_pods_not_ready(&self, node: &str) {
+        let pods = self.api.get(&format!("/api/v1/pods?fieldSelector=spec.nodeName={node}")).expect("pods can be listed");
+        for pod in items(&pods) {
+            let mut conditions = pod["status"]["conditions"].clone();
+            for condition in conditions.as_array_mut().into_iter().flatten().filter(|condition| condition["type"] == "Ready") {
+                condition["status"] = json!("False");
+                condition["lastTransitionTime"] = json!(pod_status::now());
+            }
+            let status = json!({"status": {"conditions": conditions}});
+            self.api.patch(&format!("{}/status", path(pod)), &status).expect("the pod's status is accepted");
+        }
     }
 }
 

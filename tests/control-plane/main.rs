@@ -21,6 +21,7 @@ mod restart;
 mod rights;
 mod scenario;
 mod serve;
+#[expect(dead_code, reason = "shared with tests/it, which needs more of it")]
 mod terminal;
 mod troubles;
 mod wait;
