@@ -50,6 +50,11 @@ impl Key {
         Self(format!("scheduler:{name}"))
     }
 
+    /// A storage driver on one node.
+    pub fn driver(name: &str, node: &str) -> Self {
+        Self(format!("driver:{name}@{node}"))
+    }
+
     pub fn nodes(cause: &str, at: Time) -> Self {
         Self(format!("nodes:{cause}@{}", at.rfc3339()))
     }

@@ -206,5 +206,5 @@ fn is_role(taint: &str) -> bool {
 
 fn in_braces(text: &str) -> Option<Box<str>> {
     let (_, rest) = text.split_once('{')?;
-    rest.split_once('}').map(|(inside, _)| inside.trim().into()).filter(|inside: &Box<str>| !inside.is_empty())
+    rest.split_once('}').map(|(inside, _)| inside.trim()).filter(|inside| !inside.is_empty()).map(Into::into)
 }

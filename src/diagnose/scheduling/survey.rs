@@ -134,10 +134,9 @@ impl<'a> Asked<'a> {
                 lacks.extend(short(name, *n, all, used));
             }
         }
-        if let Some(allowed) = node.status.allocatable.get("pods").map(Quantity::value) {
-            if there.len() as i128 >= allowed {
-                lacks.push(Lack::Pods { running: there.len(), allowed });
-            }
+        let allowed = node.status.allocatable.get("pods").map(Quantity::value);
+        if let Some(allowed) = allowed.filter(|n| there.len() as i128 >= *n) {
+            lacks.push(Lack::Pods { running: there.len(), allowed });
         }
         lacks.extend(self.ports.iter().filter_map(|port| taken(port, &there)));
         lacks

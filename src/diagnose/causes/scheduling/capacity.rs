@@ -230,11 +230,10 @@ struct Closest<'a> {
 /// The node on which the least of the resource is missing.
 fn closest<'a>(nodes: &'a [NodeFit], resource: &str) -> Option<Closest<'a>> {
     let of = |fit: &'a NodeFit| {
-        fit.lacks.iter().find_map(|l| match l {
-            Lack::Resource { name, requested, free, allocatable } if &**name == resource && requested <= allocatable => {
-                Some(Closest { node: &fit.node, free: *free, allocatable: *allocatable, short: requested - free })
-            }
-            _ => None,
+        fit.lacks.iter().find_map(|l| {
+            let Lack::Resource { name, requested, free, allocatable } = l else { return None };
+            let fitting = &**name == resource && requested <= allocatable;
+            fitting.then(|| Closest { node: &fit.node, free: *free, allocatable: *allocatable, short: requested - free })
         })
     };
     nodes.iter().filter_map(of).min_by_key(|c| (c.short, c.node))

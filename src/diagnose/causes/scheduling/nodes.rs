@@ -154,12 +154,11 @@ fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, young: Option<Ti
 /// Nodes may not be read: the scheduler's own text names the taint, or only counts.
 fn taint_by_words(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
     let (verdict, clock, more) = pending.outcome(cx, choice);
-    let text = match &choice.obstacle {
-        Obstacle::Taint(Some(text)) => {
-            let (key, value) = text.split_once(':').unwrap_or((text, ""));
-            if value.trim().is_empty() { key.trim().to_owned() } else { format!("{}={}", key.trim(), value.trim()) }
-        }
-        _ => String::new(),
+    let text = if let Obstacle::Taint(Some(text)) = &choice.obstacle {
+        let (key, value) = text.split_once(':').unwrap_or((text, ""));
+        if value.trim().is_empty() { key.trim().to_owned() } else { format!("{}={}", key.trim(), value.trim()) }
+    } else {
+        String::new()
     };
     let place = pending.workload.place();
     let (title, key) = if text.is_empty() {

@@ -1,6 +1,7 @@
 //! Pods that no scheduler has looked at yet, or that one has promised a place.
 
 use super::pending::Pending;
+use crate::diagnose::causes::storage::unbound::is_binding;
 use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Layer, Stage};
 use crate::model::{Lease, ObjectRef, Phase, Pod, Time};
 
@@ -129,7 +130,8 @@ fn preempting(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
 
 /// No node, no gate, and nobody has written a condition for a while.
 fn is_unseen(cx: &Cx<'_>, pod: Pod<'_>, patience: i64) -> bool {
-    pod.node().is_none() && pod.condition("PodScheduled").is_none() && pod.phase() == Phase::Pending && cx.older(pod.created(), patience)
+    let unseen = pod.node().is_none() && pod.condition("PodScheduled").is_none() && pod.phase() == Phase::Pending;
+    unseen && cx.older(pod.created(), patience) && !is_binding(cx, pod)
 }
 
 fn unknown_scheduler(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
