@@ -1,7 +1,7 @@
 //! A cluster made from plain objects, for tests.
 
 use holdup::diagnose::{Engine, Options, Progress, Report};
-use holdup::model::{Batch, Cluster, CoverageState, Delta, KINDS, Kind, Place, Time};
+use holdup::model::{Batch, Cluster, CoverageState, Delta, KINDS, Kind, Object, Place, Time};
 use serde_json::Value;
 
 /// A picture of these objects in which every kind was read completely, but for the named ones.
@@ -38,7 +38,12 @@ pub fn everything(cluster: &Cluster) -> holdup::model::Touched {
     for row in KINDS {
         for object in cluster.objects(row.kind, None) {
             let meta = object.meta();
-            touched.objects.insert((row.kind, meta.namespace.clone(), meta.name.clone()));
+            // Kinds without a row share a store, where the kind is part of the name.
+            let name = match object {
+                Object::Other(other) if row.kind == Kind::Other => format!("{}/{}", other.kind_name(), meta.name).into(),
+                _ => meta.name.clone(),
+            };
+            touched.objects.insert((row.kind, meta.namespace.clone(), name));
         }
     }
     touched

@@ -12,6 +12,7 @@ mod runtime;
 mod scheduling;
 mod standing;
 mod storage;
+mod termination;
 
 use super::Cause;
 
@@ -27,6 +28,7 @@ pub const CAUSES: &[&[Cause]] = &[
     readiness::CAUSES,
     rollout::CAUSES,
     node::CAUSES,
+    termination::CAUSES,
     control_plane::CAUSES,
 ];
 
