@@ -36,10 +36,13 @@ const OWNERS: [(&str, &str); 10] = [
 
 fn blocked(cx: &Cx<'_>, deleting: Deleting<'_>) -> Option<Finding> {
     let meta = deleting.meta();
-    let (finalizers, deleted) = match deleting.kind {
-        Kind::Namespace => return None,
-        Kind::Pod => of_pod(cx, deleting)?,
-        _ => (meta.finalizers.iter().map(|f| f.to_string()).collect(), meta.deleted),
+    if deleting.kind == Kind::Namespace {
+        return None;
+    }
+    let (finalizers, deleted) = if deleting.kind == Kind::Pod {
+        of_pod(cx, deleting)?
+    } else {
+        (meta.finalizers.iter().map(|f| f.to_string()).collect(), meta.deleted)
     };
     let first = finalizers.first()?;
     if !cx.older(deleted, USUAL) {
