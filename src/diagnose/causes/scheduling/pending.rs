@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::scheduling::{Choice, Lack, NodeFit, Proof, Survey};
 use crate::diagnose::{Clock, ClockKind, Cx, Finding, Key, Verdict, texts};
-use crate::model::{Condition, Deployment, Event, IntOrText, ObjectRef, Pod, Rounding, Time};
+use crate::model::{Condition, Deployment, Event, IntOrText, ObjectRef, Phase, Pod, Rounding, Time};
 
 /// A pod that its scheduler has refused.
 pub(in crate::diagnose::causes) struct Pending<'a> {
@@ -34,7 +34,7 @@ impl<'a> Pending<'a> {
     /// The pod, if it has no node and its scheduler says that it found none.
     pub(in crate::diagnose::causes) fn of(cx: &Cx<'a>, pod: Pod<'a>) -> Option<Self> {
         let condition = pod.condition("PodScheduled").filter(|c| &*c.status == "False" && &*c.reason != "SchedulingGated")?;
-        if pod.node().is_some() {
+        if pod.node().is_some() || pod.deleted().is_some() || pod.phase() != Phase::Pending {
             return None;
         }
         let last = cx.newest_event(&pod.reference(), &["FailedScheduling"]).and_then(|e| e.last).or(condition.last_transition_time);
