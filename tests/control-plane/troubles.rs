@@ -327,6 +327,8 @@ pub const SCENARIOS: &[Scenario] = &[
         expected: Some(Expected {
             layer: "readiness",
             causes: &["probe-http-status"],
+            // The probe goes on asking; it is blocked when it has done so for long.
+            verdict: "delayed",
             roots: &["Deployment/probe/web"],
             affected: &["Deployment/probe/web"],
             ..USUAL
