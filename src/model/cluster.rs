@@ -240,24 +240,24 @@ impl Cluster {
     fn complete(&mut self, kind: Kind, place: &Place, epoch: u32, touched: &mut Touched) {
         if let Some(listing) = self.listing.remove(&(kind, place.clone())).filter(|l| l.epoch == epoch) {
             let namespace = place.namespace();
-            self.sweep_pods(kind, namespace, &listing, touched);
-            let gone: Vec<At> = self
-                .objects(kind, namespace)
-                .filter(|_| kind != Kind::Pod)
-                .map(address)
-                .filter(|at| !listing.seen.contains(&(kind, at.clone())))
-                .collect();
-            for at in gone {
-                self.remove(kind, &at, touched);
+            if kind == Kind::Pod {
+                self.sweep_pods(namespace, &listing, touched);
+            } else {
+                self.sweep(kind, namespace, &listing, touched);
             }
         }
         self.cover(kind, place.namespace(), CoverageState::Synced, touched);
     }
 
-    fn sweep_pods(&mut self, kind: Kind, namespace: Option<&str>, listing: &Listing, touched: &mut Touched) {
-        if kind != Kind::Pod {
-            return;
+    fn sweep(&mut self, kind: Kind, namespace: Option<&str>, listing: &Listing, touched: &mut Touched) {
+        let places = self.objects(kind, namespace).map(address);
+        let gone: Vec<At> = places.filter(|at| !listing.seen.contains(&(kind, at.clone()))).collect();
+        for at in gone {
+            self.remove(kind, &at, touched);
         }
+    }
+
+    fn sweep_pods(&mut self, namespace: Option<&str>, listing: &Listing, touched: &mut Touched) {
         let inside = |row| namespace.is_none_or(|ns| self.pods.at(row).is_some_and(|row| self.pods.namespace(row) == ns));
         let gone: Vec<u32> = self.pods.all().filter(|row| !listing.has_row(*row) && inside(*row)).collect();
         for row in gone {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::kinds::second_opinion;
-use super::{Event, IntOrText, Kind, PodObject, Quantity, Text, Time, event::Wire, meta::short, read_object, read_whole_pod};
+use super::{Event, Given, IntOrText, Kind, PodObject, Quantity, Text, Time, event::Wire, meta::short, read_object, read_whole_pod};
 
 /// `null` is what Go writes for an empty list or map: it counts as absent.
 pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
@@ -37,6 +37,12 @@ impl<'de> Deserialize<'de> for IntOrText {
             serde_json::Value::String(text) => Ok(Self::Text(text.into())),
             other => other.as_i64().map(Self::Int).ok_or_else(|| serde::de::Error::custom("neither number nor text")),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Given {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        Ok(Self(!String::deserialize(d)?.is_empty()))
     }
 }
 

@@ -157,7 +157,10 @@ impl<'a> Pod<'a> {
 
     /// Restarts of all its containers.
     pub fn restarts(self) -> i64 {
-        i64::from(self.row.restarts)
+        match self.row.restarts {
+            u16::MAX => self.container_statuses().map(|(_, s)| s.restart_count).sum(),
+            n => i64::from(n),
+        }
     }
 
     /// Init containers first; the flag says whether it is one.

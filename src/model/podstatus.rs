@@ -1,7 +1,36 @@
 //! A pod's status, kept only for pods that are odd: the parts that diagnosis reads.
 
 use super::pack::packed_api;
+use super::pack::{Pack, put, take};
+use super::pull::Pull;
+use super::read::Reader;
 use super::{Condition, Text, Time};
+
+/// Whether an id was given. Ids are long, are never repeated, and explain nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Given(pub(super) bool);
+
+impl Given {
+    pub fn is_empty(self) -> bool {
+        !self.0
+    }
+}
+
+impl Pull for Given {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        r.raw().map(|id| Self(!id.is_empty()))
+    }
+}
+
+impl Pack for Given {
+    fn pack(&self, out: &mut Vec<u8>) {
+        put(out, u64::from(self.0));
+    }
+
+    fn unpack(input: &mut &[u8]) -> Self {
+        Self(take(input) != 0)
+    }
+}
 
 packed_api! {
     pub struct PodStatus {
@@ -13,18 +42,14 @@ packed_api! {
         container_statuses: Vec<ContainerStatus>,
         nominated_node_name: Text,
         start_time: Option<Time>,
-        #[serde(rename = "podIP")]
-        pod_ip: Text,
         resize: Text,
     }
 
     pub struct ContainerStatus {
         name: Text,
         image: Text,
-        #[serde(rename = "imageID")]
-        image_id: Text,
         #[serde(rename = "containerID")]
-        container_id: Text,
+        container_id: Given,
         ready: bool,
         started: Option<bool>,
         restart_count: i64,

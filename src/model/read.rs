@@ -101,10 +101,7 @@ impl<'a> Reader<'a> {
 
     /// A string; any other value is stepped over. What is not UTF-8 in it becomes U+FFFD.
     pub(super) fn str(&mut self) -> Option<Cow<'a, str>> {
-        Some(match self.raw()? {
-            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
-            Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-        })
+        Some(text(self.raw()?))
     }
 
     /// A string without escapes, as it stands in the input, with its position there; any other value is stepped over.
@@ -145,6 +142,20 @@ impl<'a> Reader<'a> {
         };
         self.skip();
         value
+    }
+
+    /// Steps over a value; over a list of objects, if it can, by its first closing bracket, a hundred times as fast as [`Reader::skip`].
+    ///
+    /// A bracket before `,"x` is no text: its string would end at that quote, and no letter may follow. And it closes this list, for
+    /// there is no other one open.
+    pub(super) fn jump(&mut self) {
+        let rest = if self.peek() == b'[' { &self.bytes[self.at + 1..] } else { &[] };
+        let list = memchr::memchr(b']', rest).map(|end| rest.split_at(end + 1));
+        let behind = |rest: &'a [u8]| rest.strip_prefix(b"}").unwrap_or(rest);
+        match list.filter(|(_, rest)| matches!(behind(rest), [b',', b'"', letter, ..] if letter.is_ascii_alphabetic())) {
+            Some((list, _)) if memchr::memchr(b'[', list).is_none() => self.at += 1 + list.len(),
+            _ => self.skip(),
+        }
     }
 
     /// Steps over a value.
@@ -252,8 +263,16 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Bytes of a string as text. What is not UTF-8 in it becomes U+FFFD.
+pub(super) fn text(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
+    match bytes {
+        Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
+}
+
 /// Where the string that begins at `at` ends, and whether it holds escapes. Eight bytes a step.
-fn end_of_string(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
+pub(super) fn end_of_string(bytes: &[u8], mut at: usize) -> Option<(usize, bool)> {
     let mut escaped = false;
     loop {
         while let Some(chunk) = bytes.get(at..).and_then(|b| b.first_chunk::<8>()) {

@@ -1,6 +1,9 @@
 //! Read: what a look-up depended on, and what a change touches. Equal reads meet.
 
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use hashbrown::DefaultHashBuilder;
 
 use super::Kind;
 
@@ -80,8 +83,7 @@ impl Read {
 
     /// The dependency that a look makes.
     pub fn of(look: &Look<&str>) -> Self {
-        let mut hasher = std::hash::DefaultHasher::new();
-        look.hash(&mut hasher);
-        Self(hasher.finish())
+        static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
+        Self(HASHER.hash_one(look))
     }
 }

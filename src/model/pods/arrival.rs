@@ -15,14 +15,23 @@ pub(in crate::model) struct Arrivals {
     pub(in crate::model) specs: Vec<Arc<PackedSpec>>,
 }
 
-/// A spec in its normal form.
-#[derive(Debug, PartialEq, Eq, Hash)]
+/// A spec in its normal form, with what follows from it and is asked of it often.
+#[derive(Debug)]
 pub(in crate::model) struct PackedSpec {
     pub bytes: Box<[u8]>,
     /// Something of the pod's own was cut out.
     pub own: bool,
     /// It holds scheduling gates.
     pub gated: bool,
+    /// What the scheduler reserves for a pod: resources and thousandths in turn.
+    pub requests: Box<[u8]>,
+}
+
+impl PackedSpec {
+    /// The bytes and whether they are all: two with the same are the same.
+    pub(super) fn content(&self) -> (&[u8], bool) {
+        (&self.bytes, self.own)
+    }
 }
 
 /// A part of [`Arrivals::text`].
@@ -44,7 +53,7 @@ pub(super) struct Arrival {
     pub spec: u32,
     pub created: Option<Time>,
     pub since: Option<Time>,
-    pub restarts: u32,
+    pub restarts: u16,
     pub phase: Phase,
     pub ready: bool,
     pub is_tracked: bool,

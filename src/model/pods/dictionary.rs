@@ -12,11 +12,12 @@ use super::fingerprint::Fingerprint;
 use super::head::{Head, OwnerHead};
 use super::labels;
 use super::replay::{Pattern, Replayed};
+use super::scan::Scan;
 
 /// Owners remembered at most: then all is forgotten and learned anew, which costs a parse each.
 const MOST_OWNERS: usize = 2048;
 const MOST_LABELS: usize = 4096;
-/// Specs of one owner: revisions, resized pods, pods without a node.
+/// Specs and statuses of one owner: revisions, resized pods, pods without a node.
 const MOST_PATTERNS: usize = 4;
 
 /// Known owners with their specs, and known label sets.
@@ -35,17 +36,14 @@ pub(in crate::model) struct Dictionary {
 struct Family {
     key: u128,
     owner: Option<Listed<Arc<Owner>>>,
-    specs: Vec<Known>,
-}
-
-#[derive(Debug)]
-struct Known {
-    pattern: Pattern,
-    spec: Listed<Arc<PackedSpec>>,
+    specs: Vec<(Pattern, Listed<Arc<PackedSpec>>)>,
+    statuses: Vec<(Pattern, Scan)>,
+    /// The family of the pod that came before its first.
+    neighbour: usize,
 }
 
 /// Something shared, and where it stands in the lists of a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Listed<T> {
     value: T,
     batch: u32,
@@ -93,7 +91,7 @@ impl Dictionary {
 
     fn add(&mut self, key: u128, owner: Option<&OwnerHead<'_>>) -> usize {
         let owner = owner.map(|o| Listed::new(Arc::new(o.kept())));
-        self.families.push(Family { key, owner, specs: Vec::new() });
+        self.families.push(Family { key, owner, specs: Vec::new(), statuses: Vec::new(), neighbour: self.last });
         let families = &self.families;
         self.by_key.insert_unique(key as u64, families.len() as u32 - 1, |i| families[*i as usize].key as u64);
         self.families.len() - 1
@@ -104,8 +102,8 @@ impl Dictionary {
         self.families.get_mut(family.0)?.owner.as_mut().map(|owner| owner.position(batch, &mut out.owners))
     }
 
-    /// Recognises a sibling's spec: its position in the batch, and what replaying it gave.
-    pub(super) fn replay<'a>(
+    /// Recognises a sibling's spec: its position in the batch, and what stands in its cuts.
+    pub(super) fn spec<'a>(
         &mut self,
         family: FamilyId,
         json: &'a [u8],
@@ -117,23 +115,53 @@ impl Dictionary {
         if pod.contains(['"', '\\']) {
             return None;
         }
+        self.ask_neighbour(family, |family| &mut family.specs, |(pattern, _)| pattern.replay(json, at, pod.as_bytes()).is_some());
         let batch = self.batch;
         let specs = &mut self.families.get_mut(family.0)?.specs;
-        specs.iter_mut().find_map(|known| {
-            let replayed = known.pattern.replay(json, at, pod.as_bytes())?;
-            Some((known.spec.position(batch, &mut out.specs), replayed))
+        specs.iter_mut().find_map(|(pattern, spec)| {
+            let replayed = pattern.replay(json, at, pod.as_bytes())?;
+            Some((spec.position(batch, &mut out.specs), replayed))
         })
     }
 
+    /// Recognises the status of a plain sibling: what a look at it would find, and where it ends.
+    pub(super) fn status(&mut self, family: FamilyId, json: &[u8], at: usize) -> Option<(Scan, usize)> {
+        self.ask_neighbour(family, |family| &mut family.statuses, |(pattern, _)| pattern.replay(json, at, b"").is_some());
+        let statuses = &self.families.get(family.0)?.statuses;
+        statuses.iter().find_map(|(pattern, scan)| {
+            let replayed = pattern.replay(json, at, b"")?;
+            Some((Scan { since: replayed.since, ..*scan }, replayed.end))
+        })
+    }
+
+    /// A family that has learned nothing yet takes over what its neighbour knows, if that fits: the runs of a CronJob stand side by side.
+    fn ask_neighbour<T: Clone>(&mut self, family: FamilyId, list: fn(&mut Family) -> &mut Vec<T>, fits: impl Fn(&T) -> bool) {
+        let Some(own) = self.families.get_mut(family.0) else { return };
+        let neighbour = own.neighbour;
+        if !list(own).is_empty() {
+            return;
+        }
+        let found = self.families.get_mut(neighbour).and_then(|f| list(f).iter().find(|item| fits(item)).cloned());
+        if let Some((item, family)) = found.zip(self.families.get_mut(family.0)) {
+            list(family).push(item);
+        }
+    }
+
     /// Takes in a spec that was parsed, with its pattern if one was learned from it.
-    pub(super) fn learn(&mut self, family: FamilyId, spec: PackedSpec, pattern: Option<Pattern>, out: &mut Arrivals) -> u32 {
+    pub(super) fn learn_spec(&mut self, family: FamilyId, spec: PackedSpec, pattern: Option<Pattern>, out: &mut Arrivals) -> u32 {
         let mut listed = Listed::new(Arc::new(spec));
         let position = listed.position(self.batch, &mut out.specs);
         if let Some((pattern, family)) = pattern.zip(self.families.get_mut(family.0)) {
-            family.specs.truncate(MOST_PATTERNS - 1);
-            family.specs.insert(0, Known { pattern, spec: listed });
+            remember(&mut family.specs, (pattern, listed));
         }
         position
+    }
+
+    /// Takes in what was found in a plain status.
+    pub(super) fn learn_status(&mut self, family: FamilyId, scan: Scan, pattern: Option<Pattern>) {
+        if let Some((pattern, family)) = pattern.zip(self.families.get_mut(family.0)) {
+            remember(&mut family.statuses, (pattern, scan));
+        }
     }
 
     /// The label set of a pod in the batch.
@@ -153,6 +181,12 @@ impl Dictionary {
         }
         position
     }
+}
+
+/// The newest first; the oldest goes.
+fn remember<T>(list: &mut Vec<T>, item: T) {
+    list.truncate(MOST_PATTERNS - 1);
+    list.insert(0, item);
 }
 
 /// What siblings have in common: the whole owner reference, else the labels.

@@ -54,6 +54,7 @@ impl<'a> Head<'a> {
                 b"annotations" => head.annotations = Some(skipped(r)),
                 b"finalizers" => head.read_finalizers(r),
                 b"ownerReferences" => head.owner = controller(r),
+                b"managedFields" => r.jump(),
                 _ => r.skip(),
             }
         }

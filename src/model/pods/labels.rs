@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::model::pack::{put, put_text, take, take_text};
 use crate::model::pull::cut_cow;
-use crate::model::read::Reader;
+use crate::model::read::{Reader, text};
 
 use super::head::Head;
 
@@ -120,8 +120,5 @@ pub(super) fn read(head: &Head<'_>) -> (Vec<u8>, bool) {
 }
 
 fn lossy(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
-    cut_cow(match bytes {
-        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
-        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-    })
+    cut_cow(text(bytes))
 }

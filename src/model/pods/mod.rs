@@ -3,6 +3,7 @@
 mod arrival;
 mod chain;
 mod counted;
+mod cuts;
 mod dictionary;
 mod extras;
 mod fingerprint;

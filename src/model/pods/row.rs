@@ -21,7 +21,8 @@ pub(in crate::model) struct PodRow {
     pub created: Option<Time>,
     /// When Ready changed last.
     pub since: Option<Time>,
-    pub restarts: u32,
+    /// 65,535 stands for any number above.
+    pub restarts: u16,
     pub phase: Phase,
     pub(super) flags: Flags,
     pub(super) by_template: Link,

@@ -4,7 +4,7 @@ use crate::model::read::Reader;
 use crate::model::{Phase, Time};
 
 /// What the first look finds.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Scan {
     pub phase: Phase,
     pub ready: bool,
@@ -54,6 +54,10 @@ impl Scan {
             Phase::Pending | Phase::Failed | Phase::Unknown => false,
         };
         calm && !self.disturbed
+    }
+
+    pub(super) fn never_restarted(&self) -> bool {
+        self.restarts <= 0 && !self.exited
     }
 
     fn conditions(&mut self, r: &mut Reader<'_>) {

@@ -66,10 +66,7 @@ impl Pods {
             shared(&mut self.labels, entry, &mut self.strings, LabelSet::release)
         });
         let labels = labels.collect();
-        let specs = arrivals.specs.iter().map(|packed| {
-            let found = self.specs.find(&SpecEntry::probe(packed)).map(|id| self.specs.again(id));
-            found.unwrap_or_else(|| self.specs.take(SpecEntry::take(packed, &mut self.strings)).0)
-        });
+        let specs = arrivals.specs.iter().map(|packed| self.specs.take(SpecEntry::new(packed)).0);
         Guests { owners, labels, specs: specs.collect(), last: None }
     }
 
@@ -233,8 +230,8 @@ impl Pods {
         }
         if let Some(node) = self.nodes.get_mut(row.node) {
             join(&mut self.rows[..], &mut node.first_pod, at, |rows, at| link(rows, at, |row| &mut row.by_node));
-            let requests = self.specs.get(spec).filter(|_| row.flags.has(Flags::COUNTS)).map_or(&[][..], |s| &s.requests);
-            node.reserve(requests, 1);
+            let requests = self.specs.get(spec).filter(|_| row.flags.has(Flags::COUNTS)).map_or(&[][..], |s| &s.packed.requests);
+            node.reserve(requests, 1, &mut self.strings);
         }
         let (prefix, suffix) = (self.strings.get(row.prefix), row.suffix);
         let hash = hash_of(&self.hasher, namespace, prefix, &suffix);
@@ -259,8 +256,8 @@ impl Pods {
         }
         if let Some(node) = self.nodes.get_mut(row.node) {
             leave(&mut self.rows[..], &mut node.first_pod, at, |rows, at| link(rows, at, |row| &mut row.by_node));
-            let requests = self.specs.get(spec).filter(|_| row.flags.has(Flags::COUNTS)).map_or(&[][..], |s| &s.requests);
-            node.reserve(requests, -1);
+            let requests = self.specs.get(spec).filter(|_| row.flags.has(Flags::COUNTS)).map_or(&[][..], |s| &s.packed.requests);
+            node.reserve(requests, -1, &mut self.strings);
         }
         self.rows[at as usize] = None;
         self.free.push(at);
@@ -269,6 +266,7 @@ impl Pods {
         row.uid.release(&mut self.strings);
         if let Some(node) = self.nodes.release(row.node) {
             self.strings.release(node.name);
+            node.requested.iter().for_each(|(resource, _)| self.strings.release(*resource));
         }
         self.release_template(row.template);
     }
@@ -327,9 +325,7 @@ impl Pods {
     }
 
     fn release_spec(&mut self, id: u32) {
-        if let Some(entry) = self.specs.release(id) {
-            entry.release(&mut self.strings);
-        }
+        self.specs.release(id);
     }
 
     fn hash(&self, namespace: u32, name: &str) -> u64 {

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use crate::model::intern::{Interner, Sym};
-use crate::model::pack::unpacked;
+use crate::model::pack::{Pack, take_text, unpacked};
 use crate::model::{Owner, Phase, PodSpec, PodStatus};
 
 use super::arrival::PackedSpec;
@@ -51,11 +51,15 @@ pub(super) struct LabelSet {
 #[derive(Debug)]
 pub(super) struct SpecEntry {
     pub packed: Arc<PackedSpec>,
-    /// What the scheduler reserves for a pod, by resource, in thousandths.
-    pub requests: Box<[(Sym, i64)]>,
-    pub view: OnceLock<Box<PodSpec>>,
-    pub running: OnceLock<Box<PodStatus>>,
-    pub succeeded: OnceLock<Box<PodStatus>>,
+    views: OnceLock<Box<SpecViews>>,
+}
+
+/// A spec as its pods share it, and the status of those that are plain: made when first asked for.
+#[derive(Debug)]
+struct SpecViews {
+    spec: PodSpec,
+    running: PodStatus,
+    succeeded: OnceLock<PodStatus>,
 }
 
 /// What replicas share.
@@ -92,8 +96,21 @@ content! {
     NamespaceEntry: name | ;
     NodeEntry: name | ;
     OwnerEntry: uid | name, kind, api_version, controller;
-    SpecEntry: packed | ;
     Template: namespace, owner, labels, spec | ;
+}
+
+impl PartialEq for SpecEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.packed.content() == other.packed.content()
+    }
+}
+
+impl Eq for SpecEntry {}
+
+impl Hash for SpecEntry {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.packed.content().hash(state);
+    }
 }
 
 impl NamespaceEntry {
@@ -108,15 +125,26 @@ impl NodeEntry {
     }
 
     /// Adds what a pod requests, or takes it away again.
-    pub(super) fn reserve(&mut self, requests: &[(Sym, i64)], times: i64) {
-        for (resource, amount) in requests {
-            let change = amount.saturating_mul(times);
-            match self.requested.iter_mut().find(|(r, _)| r == resource) {
-                Some((_, sum)) => *sum = sum.saturating_add(change),
-                None => self.requested.push((*resource, change)),
+    pub(super) fn reserve(&mut self, mut requests: &[u8], times: i64, strings: &mut Interner) {
+        while !requests.is_empty() {
+            let (name, amount) = (take_text(&mut requests), i64::unpack(&mut requests).saturating_mul(times));
+            match self.requested.iter().position(|(resource, _)| strings.get(*resource) == name) {
+                Some(i) => self.change(i, amount, strings),
+                None => {
+                    self.requested.reserve_exact(1);
+                    self.requested.push((strings.take(name), amount));
+                }
             }
         }
-        self.requested.retain(|(_, sum)| *sum != 0);
+    }
+
+    fn change(&mut self, i: usize, amount: i64, strings: &mut Interner) {
+        let (resource, sum) = &mut self.requested[i];
+        *sum = sum.saturating_add(amount);
+        if *sum == 0 {
+            strings.release(*resource);
+            self.requested.remove(i);
+        }
     }
 }
 
@@ -173,41 +201,30 @@ impl LabelSet {
 }
 
 impl SpecEntry {
-    /// By this the spec is found.
-    pub(super) fn probe(packed: &Arc<PackedSpec>) -> Self {
-        let packed = Arc::clone(packed);
-        Self { packed, requests: Box::default(), view: OnceLock::new(), running: OnceLock::new(), succeeded: OnceLock::new() }
-    }
-
-    /// Unpacks the spec once to know what it requests.
-    pub(super) fn take(packed: &Arc<PackedSpec>, strings: &mut Interner) -> Self {
-        let spec: PodSpec = unpacked(&packed.bytes);
-        let requests = spec.requested_resources().into_iter().map(|name| (strings.take(name), milli(spec.requested(name))));
-        Self { requests: requests.collect(), ..Self::probe(packed) }
-    }
-
-    pub(super) fn release(&self, strings: &mut Interner) {
-        self.requests.iter().for_each(|(sym, _)| strings.release(*sym));
+    pub(super) fn new(packed: &Arc<PackedSpec>) -> Self {
+        Self { packed: Arc::clone(packed), views: OnceLock::new() }
     }
 
     /// As its pods share it.
     pub(super) fn view(&self) -> &PodSpec {
-        self.view.get_or_init(|| Box::new(unpacked(&self.packed.bytes)))
+        &self.views().spec
     }
 
     /// The status of its plain pods in that phase.
     pub(super) fn plain_status(&self, phase: Phase) -> &PodStatus {
-        let status = || Box::new(plain_status(self.view(), phase));
-        if phase == Phase::Succeeded { self.succeeded.get_or_init(status) } else { self.running.get_or_init(status) }
+        let views = self.views();
+        if phase == Phase::Succeeded { views.succeeded.get_or_init(|| plain_status(&views.spec, phase)) } else { &views.running }
+    }
+
+    fn views(&self) -> &SpecViews {
+        self.views.get_or_init(|| {
+            let spec: PodSpec = unpacked(&self.packed.bytes);
+            let running = plain_status(&spec, Phase::Running);
+            Box::new(SpecViews { spec, running, succeeded: OnceLock::new() })
+        })
     }
 
     pub(super) fn drop_views(&mut self) {
-        (self.view, self.running, self.succeeded) = Default::default();
+        self.views = OnceLock::new();
     }
-}
-
-/// Thousandths, rounded up; what does not fit is as much as fits.
-fn milli(nano: i128) -> i64 {
-    let rounded = nano.div_euclid(1_000_000) + i128::from(nano.rem_euclid(1_000_000) != 0);
-    i64::try_from(rounded).unwrap_or(i64::MAX)
 }

@@ -184,3 +184,26 @@ fn nesting_costs_no_stack() {
     r.skip();
     assert!(r.is_at_end());
 }
+
+#[test]
+fn a_jump_ends_where_a_step_ends() {
+    let lists = [
+        r#"[{"a":{"b":{}}}]"#,
+        "[]",
+        r#"[{"a":[1],"s":2}]"#,
+        r#"["],\"x"]"#,
+        r#"["]",{"a":{"l":[1],"s":2}}]"#,
+        r#"[{"a":["]},","spec"]}]"#,
+        "{}",
+        "7",
+    ];
+    for list in lists {
+        for after in [r#","x":1}"#, r#"},"x":1}"#, "}", r#",{"x":[]}"#] {
+            let json = format!("{list}{after}");
+            let (mut jumps, mut steps) = (Reader::new(json.as_bytes()), Reader::new(json.as_bytes()));
+            steps.skip();
+            jumps.jump();
+            assert_eq!(jumps.position(), steps.position(), "{json}");
+        }
+    }
+}
