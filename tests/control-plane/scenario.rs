@@ -30,7 +30,8 @@ pub struct Expected {
     pub layer: &'static str,
     /// The cause, and others that say the same of this trouble.
     pub causes: &'static [&'static str],
-    pub verdict: &'static str,
+    /// The verdict, and the one that it becomes with time.
+    pub verdicts: &'static [&'static str],
     pub roots: &'static [&'static str],
     pub affected: &'static [&'static str],
     /// Causes that must be said to go with this one.
@@ -114,8 +115,8 @@ impl Expected {
         if text("layer") != self.layer {
             wrong.push(format!("layer is not {}", self.layer));
         }
-        if text("verdict") != self.verdict {
-            wrong.push(format!("verdict is not {}", self.verdict));
+        if !self.verdicts.contains(&text("verdict")) {
+            wrong.push(format!("verdict is none of {:?}", self.verdicts));
         }
         if !self.roots.contains(&text("root")) {
             wrong.push(format!("root is none of {:?}", self.roots));
