@@ -104,7 +104,8 @@ pub(super) fn list(
     }
     if let Some(after) = query.get("continue").map(after) {
         let after = after.ok_or_else(|| Refusal::BadRequest { message: "continue key is not valid".to_owned() })?;
-        slots.retain(|slot| (&*stage.entry(*slot).namespace, &*stage.entry(*slot).name) > (after.0, after.1));
+        // They are in the order of namespace and name.
+        slots.drain(..slots.partition_point(|slot| (&*stage.entry(*slot).namespace, &*stage.entry(*slot).name) <= after));
     }
     let limit = query.number("limit").and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0).unwrap_or(usize::MAX);
     let mut meta = json!({"resourceVersion": version.to_string()});
