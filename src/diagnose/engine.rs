@@ -252,9 +252,10 @@ impl Options {
 /// The chain of controllers above an object: whom a finding holds up changes with it.
 fn owners<'a>(cluster: &'a Cluster, object: &'a Object) -> Vec<Look<&'a str>> {
     let namespace = &*object.meta().namespace;
-    let mut owner = match object {
-        Object::Pod(_) => cluster.pod(namespace, &object.meta().name).and_then(|pod| pod.owner()),
-        _ => object.meta().controller(),
+    let mut owner = if let Object::Pod(_) = object {
+        cluster.pod(namespace, &object.meta().name).and_then(|pod| pod.owner())
+    } else {
+        object.meta().controller()
     };
     let mut looks = Vec::new();
     while let Some(above) = owner.filter(|_| looks.len() < 5) {

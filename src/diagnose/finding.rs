@@ -192,6 +192,7 @@ impl Finding {
     }
 
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts alike are handed over as they are")]
     pub fn fact(mut self, name: &'static str, value: impl ToString) -> Self {
         self.facts.insert(name, value.to_string());
         self

@@ -11,6 +11,7 @@ pub enum Place {
 
 /// One step of one feed. `epoch` tells the lists of one feed apart: what the newest has not seen is removed when it is complete.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "almost every delta is a batch, and each lives for a moment")]
 pub enum Delta {
     /// A list starts; nothing is removed yet.
     Began { kind: Kind, place: Place, epoch: u32 },

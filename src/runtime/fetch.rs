@@ -243,7 +243,7 @@ impl Cluster {
 /// Items of a list lack kind and API version: the list has them.
 fn typed(item: &str, served: &Served) -> Vec<u8> {
     let group = &served.resource.group;
-    let version = if group.is_empty() { served.resource.version.to_string() } else { format!("{group}/{}", served.resource.version) };
+    let version = if group.is_empty() { served.resource.version.clone() } else { format!("{group}/{}", served.resource.version) };
     let head = format!("{{\"kind\":\"{}\",\"apiVersion\":\"{version}\"", served.kind);
     let fields = item.trim_start().strip_prefix('{').unwrap_or(item);
     let comma = if fields.trim_start().starts_with('}') { "" } else { "," };

@@ -87,7 +87,6 @@ fn options(args: &ClusterArgs) -> Options {
         // A plugin that hangs must not keep a script longer than it asked for.
         plugin_timeout: args.request_timeout.filter(|time| !time.is_zero()),
         program: std::env::current_exe().ok(),
-        ..Options::default()
     }
 }
 
