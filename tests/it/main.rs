@@ -13,6 +13,7 @@ mod keys;
 mod laws;
 mod picture;
 mod poster;
+mod readme;
 mod redact;
 mod screens;
 mod snapshot;
