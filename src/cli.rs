@@ -98,7 +98,7 @@ pub struct ClusterArgs {
 pub struct InputArgs {
     /// Read files instead of a cluster: a snapshot, a recording, what `kubectl get -o json|yaml` printed, a cluster-info dump or
     /// must-gather folder, or - for standard input; may be repeated
-    #[arg(long, global = true, value_name = "PATH", num_args = 1..)]
+    #[arg(long, global = true, value_name = "PATH")]
     pub from: Vec<PathBuf>,
     /// Judge as of this time (RFC 3339); with --from only. Default: the time of capture, else the newest time in the files
     #[arg(long, global = true, requires = "from", value_parser = instant)]

@@ -105,8 +105,11 @@ fn test(word: &str) -> Result<Option<Test>, &'static str> {
         "is" if STATES.iter().any(|state| state.starts_with(value)) => Ok(some(value, Test::Is)),
         "is" => Err("is:blocked delayed clearing muted quiet new"),
         "since" => since(value),
-        // An image has a colon too.
-        _ => Ok(some(word, Test::Contains)),
+        // An image has a colon too, behind a slash or before a tag; a bare word before it is a term that does not exist.
+        _ if name.contains(['/', '.', '=']) || value.starts_with(|c: char| c.is_ascii_digit() || c == '/') => {
+            Ok(some(word, Test::Contains))
+        }
+        _ => Err("ns: layer: cause: kind: node: is: since:"),
     }
 }
 

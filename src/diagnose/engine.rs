@@ -153,7 +153,7 @@ impl Engine {
     }
 
     fn remember(&mut self, subject: Subject, judged: Judged) {
-        if judged.found.is_empty() && judged.reads.is_empty() {
+        if judged.found.is_empty() && judged.reads.is_empty() && judged.due.is_none() {
             return;
         }
         for read in &judged.reads {

@@ -230,13 +230,16 @@ fn unchecked(cluster: &Cluster, group: &Group) -> Vec<Unchecked> {
 fn summarise(cluster: &Cluster, blockers: &[Blocker], quiet: usize, namespaces: &[String]) -> Summary {
     let consequences = blockers.iter().flat_map(|b| &b.consequences).flat_map(|c| &c.pod_names);
     let pods: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.pod_names).chain(consequences).collect();
-    let workloads: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.affected).filter(|a| is_workload(a)).collect();
+    let here = |o: &&ObjectRef| namespaces.is_empty() || namespaces.iter().any(|ns| *ns == *o.namespace);
+    let pods: BTreeSet<&ObjectRef> = pods.into_iter().filter(here).collect();
+    let workloads: BTreeSet<&ObjectRef> = blockers.iter().flat_map(|b| &b.affected).filter(|a| is_workload(a)).filter(here).collect();
     let everywhere = [None];
     let places: Vec<Option<&str>> =
         if namespaces.is_empty() { everywhere.to_vec() } else { namespaces.iter().map(|ns| Some(&**ns)).collect() };
     Summary {
         pods: if namespaces.is_empty() { cluster.count(Kind::Pod) } else { places.iter().map(|ns| cluster.pods(*ns).count()).sum() },
-        workloads: places.iter().map(|ns| count_workloads(cluster, *ns)).sum(),
+        // Bare pods, and workloads that the input holds no object of, are workloads too where something holds them up.
+        workloads: places.iter().map(|ns| count_workloads(cluster, *ns)).sum::<usize>().max(workloads.len()),
         stuck_pods: pods.len(),
         stuck_workloads: workloads.len(),
         blocked: blockers.iter().filter(|b| b.verdict == Verdict::Blocked).count(),

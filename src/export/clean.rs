@@ -18,7 +18,21 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_dangerous(c: char) -> bool {
+/// The same for every string in a value.
+pub(super) fn clean_all(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => {
+            if let Cow::Owned(harmless) = clean(text) {
+                *text = harmless;
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(clean_all),
+        serde_json::Value::Object(map) => map.values_mut().for_each(clean_all),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
+}
+
+pub(super) fn is_dangerous(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -39,14 +39,30 @@ pub(super) fn overview(e: &Exported<'_>) -> String {
     let s = e.report.summary;
     let scope = e.namespaces.map_or("all namespaces".to_owned(), |ns| format!("namespace {}", ns.join(", ")));
     let context = e.context.map_or(String::new(), |c| format!("{c} · "));
+    if let Some(why) = unreadable(e) {
+        return format!("{context}{scope} · Could not see enough to say: pods may not be read ({why}).");
+    }
+    if e.report.blockers.is_empty() && s.pods == 0 && s.workloads == 0 {
+        return format!("{context}{scope} · Nothing to judge: there are no pods and no workloads.");
+    }
     if e.report.blockers.is_empty() {
         let subject = if e.only.is_empty() { "Nothing is stuck".to_owned() } else { format!("Nothing holds {} up", places(e.only)) };
-        return format!("{context}{scope} · {subject}: {} pods in {} workloads. {} quiet on purpose.", s.pods, s.workloads, s.quiet);
+        return format!("{context}{scope} · {subject}: {} pods in {} workloads. {} quiet.", s.pods, s.workloads, s.quiet);
     }
     format!(
         "{context}{scope} · {} blocked, {} delayed · {} of {} pods stuck, in {} of {} workloads",
         s.blocked, s.delayed, s.stuck_pods, s.pods, s.stuck_workloads, s.workloads
     )
+}
+
+/// Why pods cannot be read anywhere, if that is so: then nothing is no news.
+fn unreadable(e: &Exported<'_>) -> Option<String> {
+    let mut states = e.cluster.coverage().of(crate::model::Kind::Pod).map(|(_, state)| state).peekable();
+    let first = states.peek().and_then(|state| match state {
+        CoverageState::Denied { message, .. } => Some(said(e, message)),
+        CoverageState::Loading | CoverageState::Synced | CoverageState::Absent { .. } | CoverageState::Stale { .. } => None,
+    })?;
+    states.all(|state| matches!(state, CoverageState::Denied { .. })).then_some(first)
 }
 
 /// What was not read, so that silence about it is not taken for health: `secrets: forbidden`.
@@ -73,6 +89,7 @@ fn blocker(out: &mut String, e: &Exported<'_>, b: &Blocker, paint: Paint) {
     let left = b
         .clock
         .as_ref()
+        .filter(|_| b.verdict == Verdict::Delayed)
         .and_then(|c| c.at)
         .filter(|at| *at > e.now)
         .map_or(String::new(), |at| format!(" {} left", countdown(at.since(e.now))));
@@ -114,7 +131,7 @@ fn footer(out: &mut String, e: &Exported<'_>) {
         let _ = writeln!(out, "\nNot checked: {}.", clean(&unread.join(", ")));
     }
     if !e.report.blockers.is_empty() && !e.report.quiet.is_empty() {
-        let _ = writeln!(out, "\n{} quiet on purpose (paused, suspended, scaled to 0, cordoned): see -o json.", e.report.quiet.len());
+        let _ = writeln!(out, "\n{} quiet, each with its reason in -o json.", e.report.quiet.len());
     }
 }
 

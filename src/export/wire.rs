@@ -13,12 +13,29 @@ pub const API_VERSION: &str = "holdup.dev/v1";
 
 /// One line of JSON.
 pub fn json(exported: &Exported<'_>) -> String {
-    serde_json::to_string(&wire(exported)).expect("plain data with text keys can always be written")
+    let json = serde_json::to_string(&wire(exported)).expect("plain data with text keys can always be written");
+    escape(&json)
+}
+
+/// Characters that would turn a terminal's text around, or hide in it, as JSON escapes: outside of strings there are none.
+fn escape(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if super::clean::is_dangerous(c) {
+            let mut units = [0; 2];
+            out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// The same as YAML.
 pub fn yaml(exported: &Exported<'_>) -> String {
-    serde_saphyr::to_string(&wire(exported)).expect("plain data with text keys can always be written")
+    let mut value = serde_json::to_value(wire(exported)).expect("plain data with text keys can always be written");
+    super::clean::clean_all(&mut value);
+    serde_saphyr::to_string(&value).expect("plain data with text keys can always be written")
 }
 
 #[derive(Serialize)]

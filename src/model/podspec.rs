@@ -264,7 +264,7 @@ impl IntOrText {
         match self {
             Self::Int(n) => *n,
             Self::Text(t) => {
-                let percent: i64 = t.trim_end_matches('%').parse().unwrap_or(0);
+                let percent: i64 = t.trim_end_matches('%').parse().unwrap_or(0).clamp(0, 100);
                 match rounding {
                     Rounding::Up => (total * percent + 99).div_euclid(100),
                     Rounding::Down => (total * percent).div_euclid(100),

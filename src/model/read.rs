@@ -18,6 +18,9 @@ pub(super) struct Reader<'a> {
     sound: bool,
 }
 
+/// The largest whole number that every JSON reader keeps exactly (RFC 8259, 6).
+const EXACT: u64 = 1 << 53;
+
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self::at(bytes, 0)
@@ -118,7 +121,7 @@ impl<'a> Reader<'a> {
         Time::read(&self.raw()?)
     }
 
-    /// A whole number that fits; any other value is stepped over.
+    /// A whole number of the size that JSON keeps exactly; any other value is stepped over. So sums of a few of them never overflow.
     pub(super) fn int(&mut self) -> Option<i64> {
         let negative = self.peek() == b'-';
         let start = self.at + usize::from(negative);
@@ -130,7 +133,8 @@ impl<'a> Reader<'a> {
         }
         self.at = end;
         let sign = if negative { -1 } else { 1 };
-        self.bytes[start..end].iter().try_fold(0_i64, |n, b| n.checked_mul(10)?.checked_add(sign * i64::from(b - b'0')))
+        let value = self.bytes[start..end].iter().try_fold(0_i64, |n, b| n.checked_mul(10)?.checked_add(sign * i64::from(b - b'0')));
+        value.filter(|n| n.unsigned_abs() <= EXACT)
     }
 
     /// `true` or `false`; any other value is stepped over.

@@ -196,6 +196,18 @@ impl Page {
         self.row().and_then(|row| row.about.as_ref()).or(self.about.as_ref())
     }
 
+    /// Every line that was made from what the cluster says; not what the user types.
+    pub fn each_line(&mut self, change: &mut dyn FnMut(&mut Line)) {
+        self.header.left.iter_mut().chain(&mut self.header.right).for_each(|part| change(&mut part.line));
+        self.body.each_pane(&mut |pane| pane.each_line(change));
+        if let Footer::Notice(line) = &mut self.footer {
+            change(line);
+        }
+        if let Some(overlay) = &mut self.overlay {
+            overlay.pane.each_line(change);
+        }
+    }
+
     pub fn prompt(&self) -> Option<&Prompt> {
         let typed = match &self.footer {
             Footer::Prompt(prompt) => Some(prompt),
@@ -206,6 +218,13 @@ impl Page {
 }
 
 impl Layout {
+    fn each_pane(&mut self, change: &mut dyn FnMut(&mut Pane)) {
+        match self {
+            Self::Pane(pane) => change(pane),
+            Self::Rows(parts) | Self::Columns(parts) => parts.iter_mut().for_each(|(_, part)| part.each_pane(change)),
+        }
+    }
+
     fn collect<'a>(&'a self, into: &mut Vec<&'a Pane>) {
         match self {
             Self::Pane(pane) => into.push(pane),
@@ -219,6 +238,17 @@ impl Layout {
 }
 
 impl Pane {
+    fn each_line(&mut self, change: &mut dyn FnMut(&mut Line)) {
+        self.title.iter_mut().chain(&mut self.note).for_each(&mut *change);
+        match &mut self.block {
+            Block::List(list) => {
+                list.rows.iter_mut().flat_map(|row| row.cells.iter_mut().chain(&mut row.below)).for_each(&mut *change);
+                list.foot.iter_mut().chain(&mut list.empty).for_each(change);
+            }
+            Block::Text(text) => text.lines.iter_mut().for_each(change),
+        }
+    }
+
     pub fn list(&self) -> Option<&List> {
         match &self.block {
             Block::List(list) => Some(list),

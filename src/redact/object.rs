@@ -96,6 +96,9 @@ impl Walk<'_> {
     /// Any annotation may be a copy of the object. As JSON it is redacted as the object would be; a copy in another
     /// form (YAML, packed) is sealed whole if it may hold values.
     fn annotation(self, name: &str, value: &mut Value, kind: &str) {
+        if names::looks_secret(name.rsplit('/').next().unwrap_or(name)) && value.is_string() {
+            return self.seal(value);
+        }
         let Value::String(text) = value else {
             return self.value(value);
         };

@@ -52,7 +52,7 @@ struct Found {
 /// The secret that is announced or begins at `at`; `kept` is where the text not yet written begins.
 fn find(text: &str, kept: usize, at: usize) -> Option<Found> {
     let found = match text.as_bytes()[at] {
-        b'-' => pem(text, at),
+        b'-' => pem(text, at).or_else(|| login(text, at)),
         b':' if text[at..].starts_with("://") => user_info(text, at),
         b':' => after_colon(text, kept, at),
         b'=' => after_equals(text, kept, at),
@@ -76,6 +76,20 @@ fn pem(text: &str, at: usize) -> Option<Found> {
         })
         .unwrap_or(text.len());
     Some(Found { start: at, end })
+}
+
+/// The password of `-u user:password` and `--user user:password`, as curl and its like take them.
+fn login(text: &str, at: usize) -> Option<Found> {
+    if at > 0 && !text[..at].ends_with([' ', '\t', '"', '\'']) {
+        return None;
+    }
+    let word = ["-u ", "--user ", "--user=", "--proxy-user "].into_iter().find(|flag| text[at..].starts_with(flag))?;
+    let start = at + word.len();
+    let end = stretch(text, start, |c| !matches!(c, '"' | '\''));
+    let colon = start + text.get(start..end)?.find(':')?;
+    // `-u 1000:1000` names a user and a group.
+    let numbers = text[start..end].chars().all(|c| c.is_ascii_digit() || c == ':');
+    (!numbers && !text[colon + 1..].starts_with("$")).then_some(Found { start: colon + 1, end })
 }
 
 /// `scheme://user:password@host`: all before the `@`.

@@ -111,7 +111,9 @@ fn requirement(term: &str) -> Result<Requirement> {
     };
     for (word, operator) in [(" notin ", "NotIn"), (" in ", "In")] {
         if let Some((key, values)) = term.split_once(word) {
-            let values = values.trim().trim_start_matches('(').trim_end_matches(')');
+            let Some(values) = values.trim().strip_prefix('(').and_then(|v| v.strip_suffix(')')) else {
+                bail!("{term:?} is no label selector; write {}{word}(a,b)", key.trim());
+            };
             return Ok(made(key, operator, values.split(',').collect()));
         }
     }

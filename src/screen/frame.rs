@@ -13,7 +13,7 @@ pub(super) fn around(scene: &Scene<'_>, make: MakeBody) -> Page {
     let ages = Ages::new(scene.now, scene.status.utc_offset);
     let mut body = make(scene, &ages);
     if body.right.is_empty() {
-        body.right = vec![Part::new(2, link(scene, &ages)), Part::new(0, counts(scene)), Part::new(3, pods(scene))];
+        body.right = vec![Part::new(link_priority(scene), link(scene, &ages)), Part::new(0, counts(scene)), Part::new(3, pods(scene))];
     } else {
         body.right.insert(0, Part::new(4, link(scene, &ages)));
     }
@@ -21,6 +21,12 @@ pub(super) fn around(scene: &Scene<'_>, make: MakeBody) -> Page {
     let page = Page { title: title(scene), header, body: layout, about, ..Page::default() };
     let page = Page { overlay: overlay(scene, &page), changes_in: ages.changes_in(), ..page };
     Page { footer: footer(scene, &page), ..page }
+}
+
+/// That the picture is not the present one must be seen on the narrowest screen.
+fn link_priority(scene: &Scene<'_>) -> u8 {
+    let present = matches!(scene.status.link, Link::Live { .. } | Link::File { .. } | Link::Starting | Link::Waiting(_));
+    if scene.status.paused.is_none() && present { 2 } else { 0 }
 }
 
 /// What the terminal's window is called.
@@ -39,6 +45,7 @@ fn counts(scene: &Scene<'_>) -> Line {
         blockers.filter(|blocker| !scene.app.muted.contains(&blocker.id)).count()
     };
     match (visible(Verdict::Blocked), visible(Verdict::Delayed)) {
+        (0, 0) if matches!(scene.status.link, Link::Failed(_)) => Line::new(),
         (0, 0) if scene.is_loading() || scene.cluster.count(Kind::Pod) == 0 => Line::new().dim("nothing stuck so far"),
         (0, 0) => Line::new().fine("nothing stuck"),
         (0, delayed) => Line::new().delayed(format!("{} delayed", number(delayed))),

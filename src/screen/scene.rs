@@ -108,6 +108,12 @@ impl<'a> Scene<'a> {
         self.cluster.coverage().iter().any(|(kind, _, state)| *state == CoverageState::Loading && !kind.row().optional)
     }
 
+    /// Pods were refused everywhere: then an empty list is no good news.
+    pub(super) fn is_blind(&self) -> bool {
+        let mut pods = self.cluster.coverage().of(Kind::Pod).map(|(_, state)| state).peekable();
+        pods.peek().is_some() && pods.all(|state| matches!(state, CoverageState::Denied { .. }))
+    }
+
     pub(super) fn is_narrow(&self) -> bool {
         self.size.0 < 100
     }

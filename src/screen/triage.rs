@@ -327,6 +327,12 @@ fn nothing(scene: &Scene<'_>, shown: &Shown<'_>) -> Vec<Line> {
     if scene.is_loading() || matches!(scene.status.link, Link::Starting | Link::Waiting(_)) {
         return vec![Line::new().dim("Reading the cluster: what is stuck appears here as it comes.")];
     }
+    if scene.is_blind() {
+        return vec![
+            Line::from("Pods may not be read here, so nothing can be said."),
+            Line::new().accent("C").plain(" shows what may be read, and what would lift it."),
+        ];
+    }
     let summary = &scene.report().summary;
     let mut lines = vec![Line::new().fine("Nothing is stuck").plain(format!(
         ": {} in {}.",
@@ -335,7 +341,7 @@ fn nothing(scene: &Scene<'_>, shown: &Shown<'_>) -> Vec<Line> {
     ))];
     let quiet = summary.quiet + shown.muted;
     if quiet > 0 {
-        lines.push(Line::from(format!("{} quiet on purpose or muted ", number(quiet))).accent("z").plain(" shows them."));
+        lines.push(Line::from(format!("{} quiet or muted ", number(quiet))).accent("z").plain(" shows them."));
     }
     lines
 }

@@ -55,6 +55,9 @@ fn a_report_exits_by_what_it_found() {
     assert!(text.contains("BLOCKED") && text.contains("Pod shop/b"), "{text}");
     let (_, err) = code(&["report", "--from", "-"], &list(json!([])), 0);
     assert!(err.contains("nothing to judge"), "{err}");
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
+    let (text, _) = code(&["report", "--from", "-"], &list(json!([namespace])), 0);
+    assert!(text.contains("Nothing to judge") && !text.contains("Nothing is stuck"), "{text}");
     code(&["report", "--from", "-"], "this is no kubernetes", 2);
     code(&["report", "--from", "/nonexistent/file"], "", 2);
     code(&["report", "--wrong-option"], "", 2);
@@ -65,13 +68,15 @@ fn pods_that_may_not_be_read_are_not_called_healthy() {
     let coverage = json!([{"kind": "Pod", "state": "denied", "namespace": null, "message": "pods is forbidden"}]).to_string();
     let node = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     let file = json!({"apiVersion": "v1", "kind": "List", "metadata": {"annotations": {"holdup.dev/coverage": coverage}}, "items": [node]});
-    code(&["report", "--from", "-"], &file.to_string(), 3);
+    let (text, _) = code(&["report", "--from", "-"], &file.to_string(), 3);
+    assert!(text.contains("Could not see enough") && !text.contains("Nothing is stuck"), "{text}");
 }
 
 #[test]
 fn a_report_of_one_object_tells_only_what_holds_it_up() {
     let input = list(json!([pod("a", true), pod("b", false)]));
     code(&["report", "pod/a", "--from", "-"], &input, 0);
+    code(&["report", "--from", "-", "pod/a"], &input, 0);
     code(&["report", "po/b", "--from", "-"], &input, 1);
     let (_, err) = code(&["report", "pod/c", "--from", "-"], &input, 2);
     assert!(err.contains("pod/c"), "{err}");

@@ -100,9 +100,27 @@ fn text_from_the_cluster_never_reaches_the_terminal_raw() {
     assert_eq!(terminal.await_end(SOON), 0);
 }
 
+#[test]
+fn secrets_in_messages_never_reach_the_screen() {
+    let message = "couldn't parse: password=hunter2-canary https://u:canary-two@db/x Bearer canary-three-0123456789abcdef";
+    let file = file("secret.json", &broken(message));
+    let mut terminal = Terminal::start(&holdup(&["--from", &file.to_string_lossy()]));
+    terminal.wait_for(SOON, "1 blocked");
+    for keys in ["\r", "\r", "y"] {
+        terminal.press(keys);
+        terminal.wait_for(SOON, "redacted");
+        assert!(!terminal.screen().contains("canary"), "{}", terminal.screen());
+    }
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}
+
 /// A pod whose image cannot be pulled, told in escape sequences, bidirectional controls and a NUL.
 fn hostile() -> String {
-    let message = "\u{1b}[?1049l\u{1b}[2J\u{1b}]0;PWNED\u{7}\u{202e}evil\0 \u{9b}31m pull failed";
+    broken("\u{1b}[?1049l\u{1b}[2J\u{1b}]0;PWNED\u{7}\u{202e}evil\0 \u{9b}31m pull failed")
+}
+
+fn broken(message: &str) -> String {
     serde_json::json!({"apiVersion": "v1", "kind": "List", "items": [{
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": "web", "namespace": "shop", "uid": "1", "creationTimestamp": "2026-05-04T10:00:00Z"},

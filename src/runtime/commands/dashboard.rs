@@ -17,10 +17,17 @@ use crate::runtime::{Triage, demo, feeds, key, live, load, narrow, theme};
 use crate::screen::{Link, Status};
 
 pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
-    if !has_terminal() {
+    // Files may come through standard input; keys are then read from the terminal itself.
+    let piped = cli.input.from.iter().any(|path| path == std::path::Path::new("-")) && std::io::stdout().is_terminal();
+    if !has_terminal() && !piped {
         bail!("the dashboard needs a terminal; for scripts and pipes use: holdup report");
     }
-    let start = if cli.input.from.is_empty() { super::unless_stopped(of_cluster(cli)).await? } else { of_files(cli)? };
+    if !cli.input.from.is_empty() {
+        let status = Status { link: Link::Waiting(names(cli)), context: names(cli), utc_offset: utc_offset(), ..Status::default() };
+        dashboard::run_after(theme::theme(&cli.screen).0, status, || of_files(cli)).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let start = super::unless_stopped(of_cluster(cli)).await?;
     dashboard::run(start).await?;
     Ok(ExitCode::SUCCESS)
 }

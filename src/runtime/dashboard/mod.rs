@@ -10,6 +10,7 @@ mod perform;
 mod picture;
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use color_eyre::Result;
@@ -21,6 +22,7 @@ use super::feeds::Feeds;
 use super::triage::Triage;
 use crate::app::{Msg, update};
 use crate::page::Page;
+use crate::redact::Redactor;
 use crate::screen::{self, Status};
 use crate::term::{self, Input, Terminal};
 use crate::ui::{Painter, Theme};
@@ -55,11 +57,34 @@ pub struct Start {
 /// # Errors
 /// The terminal cannot be taken, or is gone.
 pub async fn run(start: Start) -> Result<()> {
+    let (terminal, painter) = take(start.theme)?;
+    follow(terminal, painter, start).await
+}
+
+/// The same for what takes a while to read: the screen is there at once and says what it waits for.
+///
+/// # Errors
+/// As [`run`], and what `load` says.
+pub async fn run_after(theme: Theme, status: Status, load: impl FnOnce() -> Result<Start>) -> Result<()> {
+    let (terminal, mut painter) = take(theme)?;
+    let clock = Clock::Still(super::wall_clock());
+    let mut empty = Picture::new(Triage::default(), clock, None, status, Arc::new(Redactor::new(&[0; 32])));
+    let size = terminal.size().unwrap_or((80, 24));
+    painter.paint(&screen::page(&empty.scene(Duration::ZERO, size)), size)?;
+    let start = load()?;
+    follow(terminal, painter, start).await
+}
+
+fn take(theme: Theme) -> Result<(Terminal, Painter<term::Out>)> {
     let _ = term::ask_background();
     let terminal = Terminal::take()?;
-    let painter = Painter::new(terminal.out(), start.theme);
+    let painter = Painter::new(terminal.out(), theme);
+    Ok((terminal, painter))
+}
+
+async fn follow(terminal: Terminal, painter: Painter<term::Out>, start: Start) -> Result<()> {
     let events = Events::new(start.feeds)?;
-    let mut picture = Picture::new(start.triage, start.clock, start.follows, start.status);
+    let mut picture = Picture::new(start.triage, start.clock, start.follows, start.status, start.behind.redactor.clone());
     picture.app.namespaces = start.namespaces;
     if !start.notices.is_empty() {
         let told = Msg::Told(start.notices.join("; ").into());
@@ -189,9 +214,23 @@ impl Dashboard {
     /// Several keys may come before a frame is drawn: each must meet the page that the one before it made.
     fn draw_if_stale(&mut self) -> Result<()> {
         if self.wanted == Some(Urgency::AtOnce) {
-            self.page = screen::page(&self.picture.scene(self.started.elapsed(), self.size()));
+            self.page = self.make_page(self.size());
         }
         Ok(())
+    }
+
+    /// What the cluster says may hold secrets, in any message of any object: none is shown.
+    fn make_page(&mut self, size: (u16, u16)) -> Page {
+        let mut page = screen::page(&self.picture.scene(self.started.elapsed(), size));
+        let redactor = &self.behind.redactor;
+        page.each_line(&mut |line| {
+            for span in &mut line.spans {
+                if let std::borrow::Cow::Owned(redacted) = redactor.text(&span.text) {
+                    span.text = redacted.into();
+                }
+            }
+        });
+        page
     }
 
     fn tell(&mut self, msg: Msg) -> Vec<crate::app::Effect> {
@@ -231,7 +270,7 @@ impl Dashboard {
             return Ok(());
         }
         let size = self.size();
-        self.page = screen::page(&self.picture.scene(self.started.elapsed(), size));
+        self.page = self.make_page(size);
         let output = self.painter.paint(&self.page, size)?;
         let before = self.picture.app.clone();
         update(&mut self.picture.app, Msg::Drawn(output.shown), &self.page);

@@ -1,6 +1,7 @@
 //! Picture: what is known, what of it is shown, and since when.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::link;
@@ -8,7 +9,9 @@ use crate::app::{App, At};
 use crate::diagnose::scheduling::NodeFit;
 use crate::diagnose::{Progress, Report, Settled, settle};
 use crate::model::{Node, Time};
+use crate::redact::Redactor;
 use crate::runtime::clock::Clock;
+use crate::runtime::redaction::redacted;
 use crate::runtime::triage::Triage;
 use crate::runtime::{live, log};
 use crate::screen::{Link, Scene, Status};
@@ -28,6 +31,7 @@ pub(super) struct Picture {
     /// Whose clock it is; none for files and the demo.
     follows: Option<Connection>,
     pub status: Status,
+    redactor: Arc<Redactor>,
     /// What is true now.
     settled: Settled,
     /// What is shown: that of before while rows must not move.
@@ -50,7 +54,7 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub fn new(triage: Triage, clock: Clock, follows: Option<Connection>, status: Status) -> Self {
+    pub fn new(triage: Triage, clock: Clock, follows: Option<Connection>, status: Status, redactor: Arc<Redactor>) -> Self {
         let app = App::new(&status.context);
         let now = clock.now();
         let is_still = matches!(clock, Clock::Still(_));
@@ -60,6 +64,7 @@ impl Picture {
             clock,
             follows,
             status,
+            redactor,
             settled: Settled::default(),
             shown: Settled::default(),
             shown_at: now,
@@ -216,7 +221,7 @@ impl Picture {
             return;
         }
         self.triage.engine.take_changed();
-        let report = self.triage.report();
+        let report = redacted(self.triage.report(), &self.redactor);
         self.note_fresh(&report, now);
         // What a kind that had not come yet explains better was never there to clear.
         let next = if self.was_complete { settle(&self.settled, report, now) } else { Settled { report, clearing: Vec::new() } };

@@ -89,7 +89,7 @@ pub(super) fn tainted(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, c
     let trouble = Obstacle::Taint(Some(spelled.as_str().into())).is_trouble();
     let (verdict, clock, more) = outcome(cx, pending, choice, trouble.then(|| began(&carriers, &taint)).flatten());
     let place = pending.workload.place();
-    let because = format!("{place} has no toleration for {spelled}, which {reach} carries.{}", others(survey, choice));
+    let because = format!("{place} has no toleration for {spelled}, carried by {reach}.{}", others(survey, choice));
     let root = carriers.first().map_or_else(|| pending.workload.clone(), |n| ObjectRef::new("Node", "", &n.meta.name));
     let title = if carriers.len() == survey.nodes.len() || carriers.len() > 1 {
         format!("no node without taint {spelled}")
