@@ -278,20 +278,17 @@ impl Cluster {
     }
 
     fn upsert(&mut self, kind: Kind, at: &At, object: Object, touched: &mut Touched) {
-        let before = self.stores.entry(kind).or_default().entry(at.0.clone()).or_default().insert(at.1.clone(), object);
-        let after = self.find(kind, &at.0, &at.1).cloned();
-        if before.as_ref().zip(after.as_ref()).is_some_and(|(a, b)| same_but_for_heartbeats(a, b)) {
-            return;
+        let before = self.stores.get_mut(&kind).and_then(|s| s.get_mut(&at.0)).and_then(|names| names.remove(&at.1));
+        let before = before.map(|before| calmed(before, &object));
+        if before.as_ref() != Some(&object) {
+            if let Some(old) = &before {
+                touch(kind, at, old, touched);
+                self.unindex(kind, at, old);
+            }
+            touch(kind, at, &object, touched);
+            self.index(kind, at, &object);
         }
-        for object in [&before, &after].into_iter().flatten() {
-            touch(kind, at, object, touched);
-        }
-        if let Some(object) = &before {
-            self.unindex(kind, at, object);
-        }
-        if let Some(object) = &after {
-            self.index(kind, at, object);
-        }
+        self.stores.entry(kind).or_default().entry(at.0.clone()).or_default().insert(at.1.clone(), object);
     }
 
     fn remove(&mut self, kind: Kind, at: &At, touched: &mut Touched) {
@@ -320,22 +317,20 @@ impl Cluster {
 
     fn keys<'a>(&'a mut self, kind: Kind, object: &Object) -> Vec<(&'a mut Index, String)> {
         let owner = object.meta().controller().map(|o| o.uid.to_string()).unwrap_or_default();
-        match object {
-            Object::Event(e) => vec![(
-                &mut self.events_by_subject,
-                subject_key(&super::kinds::qualified(&e.about.api_version, &e.about.kind), &e.about.namespace, &e.about.name),
-            )],
-            _ => vec![(&mut self.owned, if owner.is_empty() { owner } else { owned_key(kind, &owner) })],
+        if let Object::Event(e) = object {
+            let about = super::kinds::qualified(&e.about.api_version, &e.about.kind);
+            return vec![(&mut self.events_by_subject, subject_key(&about, &e.about.namespace, &e.about.name))];
         }
+        vec![(&mut self.owned, if owner.is_empty() { owner } else { owned_key(kind, &owner) })]
     }
 }
 
 fn address(object: &Object) -> At {
     let meta = object.meta();
-    match object {
-        Object::Other(o) => (meta.namespace.clone(), other_name(&o.kind_name(), &meta.name).into()),
-        _ => (meta.namespace.clone(), meta.name.clone()),
+    if let Object::Other(o) = object {
+        return (meta.namespace.clone(), other_name(&o.kind_name(), &meta.name).into());
     }
+    (meta.namespace.clone(), meta.name.clone())
 }
 
 /// Kinds without a row share a store: the kind is part of the name there.
@@ -351,22 +346,16 @@ fn subject_key(kind: &str, namespace: &str, name: &str) -> String {
     format!("{kind}/{namespace}/{name}")
 }
 
-/// A node that only says it is still alive, and a version that only counts up, change nothing that a judge reads.
-fn same_but_for_heartbeats(a: &Object, b: &Object) -> bool {
-    let calm = |o: &Object| {
-        let mut o = o.clone();
-        match &mut o {
-            Object::Node(n) => {
-                n.meta.version = "".into();
-                for c in &mut n.status.conditions {
-                    c.last_heartbeat_time = None;
-                }
-            }
-            _ => {}
+/// The object as it was, with what changes without meaning anything as it is now: a version that only counts up, and the
+/// heartbeats of a node that only says it is still alive. What still differs then is worth another look.
+fn calmed(mut before: Object, now: &Object) -> Object {
+    before.meta_mut().version = now.meta().version.clone();
+    if let (Object::Node(before), Object::Node(now)) = (&mut before, now) {
+        for (old, new) in before.status.conditions.iter_mut().zip(&now.status.conditions) {
+            old.last_heartbeat_time = new.last_heartbeat_time;
         }
-        o
-    };
-    calm(a) == calm(b)
+    }
+    before
 }
 
 fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
@@ -375,15 +364,10 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
     touched.reads.insert(Read::set(kind, None));
     touched.reads.insert(Read::set(kind, Some(&at.0)));
     let owner = object.meta().controller().map(|o| &*o.uid);
-    match object {
-        Object::Event(e) => {
-            touched.reads.insert(Read::events_of(
-                &super::kinds::qualified(&e.about.api_version, &e.about.kind),
-                &e.about.namespace,
-                &e.about.name,
-            ));
-        }
-        _ => touched.reads.extend(owner.map(|uid| Read::owned(kind, uid))),
+    touched.reads.extend(owner.map(|uid| Read::owned(kind, uid)));
+    if let Object::Event(e) = object {
+        let about = super::kinds::qualified(&e.about.api_version, &e.about.kind);
+        touched.reads.insert(Read::events_of(&about, &e.about.namespace, &e.about.name));
     }
 }
 

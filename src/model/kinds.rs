@@ -83,6 +83,10 @@ macro_rules! objects {
             pub fn meta(&self) -> &Meta {
                 match self { Self::Pod(o) => &o.meta, $(Self::$shape(o) => &o.meta,)+ }
             }
+
+            pub(super) fn meta_mut(&mut self) -> &mut Meta {
+                match self { Self::Pod(o) => &mut o.meta, $(Self::$shape(o) => &mut o.meta,)+ }
+            }
         }
 
         $(impl Shape for $shape {

@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(text) => text,
-            other => other.to_string(),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => other.to_string(),
         };
         Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not a quantity"))
     }
@@ -35,7 +35,9 @@ impl<'de> Deserialize<'de> for IntOrText {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         match serde_json::Value::deserialize(d)? {
             serde_json::Value::String(text) => Ok(Self::Text(text.into())),
-            other => other.as_i64().map(Self::Int).ok_or_else(|| serde::de::Error::custom("neither number nor text")),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                other.as_i64().map(Self::Int).ok_or_else(|| serde::de::Error::custom("neither number nor text"))
+            }
         }
     }
 }
@@ -94,7 +96,7 @@ fn each_damage(object: &Value, damage: &Value, f: &mut impl FnMut(&Value)) {
                 map.iter().for_each(|(k, v)| paths(v, &format!("{path}/{}", k.replace('~', "~0").replace('/', "~1")), out))
             }
             Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| paths(v, &format!("{path}/{i}"), out)),
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     let mut all = Vec::new();

@@ -47,7 +47,6 @@ pub const SCENARIOS: &[Scenario] = &[
             verdicts: &["delayed", "blocked"],
             consequences: &["namespace-finalizers-remaining"],
             within: 200,
-            ..USUAL
         }),
     },
     Scenario {

@@ -22,6 +22,7 @@ fn run(args: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is made where it is handed over")]
 fn list(items: Value) -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
 }

@@ -1,5 +1,7 @@
 //! Everything that can be proved without a cluster: cases, causes, frames, laws, the wire, and the rules of the house.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where it stands")]
+
 mod archive_read;
 mod archive_serve;
 mod cases;
@@ -21,6 +23,7 @@ mod stage;
 #[path = "../control-plane/terminal.rs"]
 mod terminal;
 mod tidy;
+#[expect(dead_code, reason = "the control-plane tests use more of it")]
 #[path = "../control-plane/wait.rs"]
 mod wait;
 mod watch;

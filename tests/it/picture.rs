@@ -39,9 +39,10 @@ pub fn everything(cluster: &Cluster) -> holdup::model::Touched {
         for object in cluster.objects(row.kind, None) {
             let meta = object.meta();
             // Kinds without a row share a store, where the kind is part of the name.
-            let name = match object {
-                Object::Other(other) if row.kind == Kind::Other => format!("{}/{}", other.kind_name(), meta.name).into(),
-                _ => meta.name.clone(),
+            let name = if let (Object::Other(other), Kind::Other) = (object, row.kind) {
+                format!("{}/{}", other.kind_name(), meta.name).into()
+            } else {
+                meta.name.clone()
             };
             touched.objects.insert((row.kind, meta.namespace.clone(), name));
         }

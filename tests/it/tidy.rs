@@ -201,6 +201,24 @@ fn no_file_is_a_bag_of_helpers() {
 }
 
 #[test]
+fn the_top_level_holds_what_it_may_and_nothing_else() {
+    let may = ["Cargo.toml", "Cargo.lock", "src", "assets", "tests", "CHANGELOG.md", "README.md", "LICENSE", "target"];
+    let names = fs::read_dir(root()).expect("the top level").filter_map(|e| e.ok()?.file_name().into_string().ok());
+    let strays: Vec<String> = names.filter(|n| !n.starts_with('.') && !may.contains(&n.as_str())).collect();
+    assert!(strays.is_empty(), "{strays:?}");
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let manifest: toml::Value =
+        fs::read_to_string(root().join("Cargo.toml")).expect("manifest").parse::<toml::Table>().expect("TOML").into();
+    let text: String = rust_files(&root().join("src")).iter().map(|f| fs::read_to_string(f).expect("readable")).collect();
+    let names = manifest["dependencies"].as_table().expect("a table").keys().cloned();
+    let unused: Vec<String> = names.filter(|n| *n != "k8s-openapi" && !text.contains(&n.replace('-', "_"))).collect();
+    assert!(unused.is_empty(), "dependencies that nothing uses: {unused:?}");
+}
+
+#[test]
 fn ids_of_causes_are_unique_and_in_the_catalogue_with_their_layer() {
     let catalogue: serde_json::Value = serde_json::from_str(include_str!("catalogue.json")).expect("JSON");
     let layers: BTreeMap<&str, &str> = catalogue["rows"]

@@ -61,6 +61,7 @@ fn stage(world: &mut World, pod: &PodKey, stage: Stage) {
 }
 
 /// A pull that fails, waits twice as long as before, and fails again.
+#[expect(clippy::needless_pass_by_value, reason = "it is made where it is handed over")]
 fn pull_fails(world: &mut World, pod: PodKey, error: String, wait: i64) {
     if !world.pods.get(&pod).is_some_and(super::pods::SimPod::is_active) {
         return;
