@@ -6,7 +6,7 @@ use super::pods;
 use super::thing::Thing;
 use super::words::mark;
 use crate::diagnose::{Blocker, Layer, Verdict, Workload};
-use crate::model::{Condition, ContainerRole, ContainerStatus, Meta, Object, ObjectRef, Phase, Pod, Seen, Time};
+use crate::model::{Condition, ContainerRole, ContainerStatus, Meta, Object, ObjectRef, Phase, Pod, ReplicaSet, Seen, Time};
 use crate::page::Line;
 
 /// One link of the chain.
@@ -73,6 +73,7 @@ fn steps(scene: &Scene<'_>, object: &ObjectRef, blockers: &[&Blocker]) -> Vec<St
             steps
         }
         (Thing::Object(_), Some(workload)) => {
+            let pods = of_newest_revision(scene, workload, pods);
             let mut steps = vec![applied(workload.meta()), admission(blockers)];
             steps.extend(made(scene, workload, &pods, blockers));
             steps.extend(pod_steps(&pods, wanted(workload, pods.len()), blockers));
@@ -141,16 +142,28 @@ fn wanted(workload: Workload<'_>, pods: usize) -> usize {
     usize::try_from(workload.desired()).unwrap_or(0).max(pods.min(1))
 }
 
+/// During a rollout the chain is that of the new pods: the old ones have gone through it long ago.
+fn of_newest_revision<'a>(scene: &Scene<'_>, workload: Workload<'_>, pods: Vec<Pod<'a>>) -> Vec<Pod<'a>> {
+    let Workload::Deployment(deployment) = workload else { return pods };
+    match newest_set(scene, &deployment.meta) {
+        Some(set) => pods.into_iter().filter(|pod| pod.owner().is_some_and(|owner| owner.uid == set.meta.uid)).collect(),
+        None => pods,
+    }
+}
+
+fn newest_set<'a>(scene: &Scene<'a>, deployment: &Meta) -> Option<&'a ReplicaSet> {
+    let revision = |set: &&ReplicaSet| {
+        (set.meta.annotation("deployment.kubernetes.io/revision").and_then(|r| r.parse::<u64>().ok()), set.meta.created)
+    };
+    scene.cluster.owned::<ReplicaSet>(&deployment.uid).into_iter().max_by_key(revision)
+}
+
 /// `ReplicaSet cart-6d4 (8 of 8 pods made)`.
 fn made(scene: &Scene<'_>, workload: Workload<'_>, pods: &[Pod<'_>], blockers: &[&Blocker]) -> Option<Step> {
     let wanted = wanted(workload, pods.len());
     let maker = match workload {
         Workload::Deployment(deployment) => {
-            let sets = scene.cluster.owned::<crate::model::ReplicaSet>(&deployment.meta.uid);
-            let newest = sets.into_iter().max_by_key(|set| {
-                (set.meta.annotation("deployment.kubernetes.io/revision").and_then(|r| r.parse::<u64>().ok()), set.meta.created)
-            })?;
-            format!("ReplicaSet {} ", newest.meta.name)
+            format!("ReplicaSet {} ", newest_set(scene, &deployment.meta)?.meta.name)
         }
         Workload::StatefulSet(_) | Workload::DaemonSet(_) | Workload::Job(_) | Workload::CronJob(_) | Workload::ReplicaSet(_) => {
             String::new()

@@ -85,7 +85,7 @@ fn kinds(scene: &Scene<'_>, ages: &Ages) -> Pane {
     let window = window(scene.app, "coverage", entries.len(), |at| id(&entries[at]), filtered(scene.app));
     let rows = entries[window.first..window.end].iter().map(|entry| row(scene, entry, id(entry), ages)).collect();
     let columns = vec![
-        Column::new("kind", Width::Range { least: 16, want: 33 }),
+        Column::new("kind", Width::Cells(33)),
         Column::new("namespace", Width::Range { least: 9, want: 14 }).priority(2),
         Column::new("state", Width::Cells(9)),
         Column::new("since", Width::Cells(5)).right().priority(3),

@@ -275,7 +275,7 @@ fn layers(scene: &Scene<'_>, shown: &Shown<'_>) -> Pane {
     };
     let rows: Vec<Row> = std::iter::once(all).chain(each).map(row).collect();
     let list = List {
-        columns: vec![Column::new("", Width::Rest(20)), Column::new("", Width::Cells(2)).right()],
+        columns: vec![Column::new("", Width::Rest(20)), Column::new("", Width::Cells(4)).right()],
         len: rows.len(),
         rows,
         selected: Some(scene.app.layer.map_or("all", Layer::id).into()),
