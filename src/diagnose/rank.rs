@@ -7,9 +7,8 @@ use super::report::Blocker;
 /// Blocked before delayed, then by impact, then the youngest first (what began with the incident stands above old rot), then by id.
 pub(super) fn rank(blockers: &mut [Blocker]) {
     blockers.sort_by(|a, b| {
-        let key = |x: &Blocker| {
-            (x.verdict, Reverse(x.down), Reverse(x.affected.len()), Reverse(x.pods), x.since.is_none(), Reverse(x.since), x.id.clone())
-        };
-        key(a).cmp(&key(b))
+        let numbers =
+            |x: &Blocker| (x.verdict, Reverse(x.down), Reverse(x.affected.len()), Reverse(x.pods), x.since.is_none(), Reverse(x.since));
+        numbers(a).cmp(&numbers(b)).then_with(|| a.id.cmp(&b.id))
     });
 }
