@@ -93,7 +93,6 @@ pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
     let process = terminal.child.process_id().unwrap_or(0);
     let frame = terminal.until("the first frame", |screen| !screen.trim().is_empty())?;
     let blocker = terminal.until("the first blocker", has_blockers)?;
-    let whole = terminal.until("the whole picture", |screen| has_blockers(screen) && !is_reading(screen))?;
     // What comes in the first seconds still belongs to the sync: the slowest kinds, and rows that were held back.
     terminal.listen(Duration::from_secs(8));
     let asked = server.seen()?;
@@ -110,7 +109,6 @@ pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
     Ok(json!({
         "first_frame_ms": millis(frame.saturating_sub(terminal.started)),
         "first_blocker_ms": millis(blocker.saturating_sub(first_pods)),
-        "complete_ms": millis(whole.saturating_sub(terminal.started)),
         "peak_kb": peak, "idle_s": idle.as_secs(), "idle_cpu_ms": millis(used), "idle_bytes": bytes,
         "requests": asked["requests"], "steady_requests": later["requests"],
     }))
@@ -119,8 +117,4 @@ pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
 /// The head says how many are blocked.
 fn has_blockers(screen: &str) -> bool {
     screen.match_indices(" blocked").any(|(at, _)| screen[..at].ends_with(|c: char| c.is_ascii_digit()))
-}
-
-fn is_reading(screen: &str) -> bool {
-    screen.contains("reading")
 }

@@ -1,11 +1,11 @@
 //! Figures taken inside one process: what is kept for pods, how long judging takes, and the work that callgrind counts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use holdup::archive::{Archive, Input};
 use holdup::diagnose::Options;
-use holdup::model::{Batch, Cluster, Delta, Kind, Place, Time};
+use holdup::model::{Batch, Cluster, Delta, KINDS, Kind, Place, Time};
 use holdup::runtime::Triage;
 use holdup::watch::{Items, Page};
 use serde_json::{Value, json};
@@ -130,6 +130,36 @@ pub fn read(pods: usize, passes: usize, seed: u64) -> Result<Value, String> {
         count += feed.cluster.count(Kind::Pod);
     }
     Ok(json!({"pods": count}))
+}
+
+/// Bytes kept for each kind, and for what judging remembers.
+pub fn held(file: &str) -> Result<Value, String> {
+    counting::start();
+    let archive = Archive::open(&[Input::Path(file.into())]).map_err(|error| error.to_string())?;
+    let mut triage = Triage::new(Options { clock_is_known: true, ..Options::default() });
+    let mut kinds: BTreeMap<String, isize> = BTreeMap::new();
+    for row in KINDS {
+        let Some(kind) = archive.kind(row.group, row.name) else { continue };
+        let (before, place) = (counting::held(), Place::All);
+        triage.apply(Delta::Began { kind: row.kind, place: place.clone(), epoch: 0 });
+        let mut batch = Batch::new(row.kind);
+        for (i, object) in archive.objects(kind, None).enumerate() {
+            batch.upsert(&object.bytes());
+            if i % PAGE == PAGE - 1 {
+                triage.apply(Delta::Batch { kind: row.kind, place: place.clone(), epoch: 0, batch: batch.take() });
+            }
+        }
+        triage.apply(Delta::Batch { kind: row.kind, place: place.clone(), epoch: 0, batch });
+        triage.apply(Delta::Synced { kind: row.kind, place, epoch: 0 });
+        kinds.insert(row.name.to_owned(), counting::held() - before);
+    }
+    let before = counting::held();
+    triage.judge(Time::parse(NOW).ok_or("the time of judgement is no time")?);
+    kinds.insert("judging".to_owned(), counting::held() - before);
+    let before = counting::held();
+    let report = triage.report();
+    kinds.insert("report".to_owned(), counting::held() - before);
+    Ok(json!({"blockers": report.blockers.len(), "held": kinds}))
 }
 
 /// Long after everything in the cluster happened.

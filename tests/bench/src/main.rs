@@ -21,7 +21,7 @@ use std::time::Duration;
 static ALLOCATOR: counting::Counting = counting::Counting;
 
 const USAGE: &str = "holdup-bench [--pods 150000] [--rounds 5] [--quick] [--idle SECONDS] [--seed 1] [--keep]
-holdup-bench generate FILE PODS SEED | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE
+holdup-bench generate FILE PODS SEED | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE | held FILE
 holdup-bench dashboard FILE MINOR SECONDS
 holdup-bench read PODS PASSES SEED     under valgrind --tool=callgrind: instructions
 holdup-bench holdup …                  the program itself, with its use of CPU and memory written at the end";
@@ -55,6 +55,7 @@ fn work(words: &[&str]) -> Result<String, String> {
         ["ignore", file] => drain::ignore(file)?,
         ["kept", pods, seed] => inside::kept(number(pods)?, number(seed)? as u64)?,
         ["read", pods, passes, seed] => inside::read(number(pods)?, number(passes)?, number(seed)? as u64)?,
+        ["held", file] => inside::held(file)?,
         ["judge", file] => inside::judge(file)?,
         ["dashboard", file, minor, seconds] => {
             dashboard::measure(&processes::Server::start(file, minor)?, Duration::from_secs(number(seconds)? as u64))?

@@ -184,7 +184,6 @@ fn screens(settings: &Settings, file: &str, run: &mut Value) -> Result<Vec<Figur
             Figure::new(&format!("{shape}: first blocker on screen after the first page of pods began"), "ms", of("first_blocker_ms"))
                 .within(100.0, 40.0),
         );
-        figures.push(Figure::new(&format!("{shape}: dashboard complete after"), "ms", of("complete_ms")));
         figures.push(Figure::new(&format!("{shape}: peak resident memory (dashboard)"), "MB", of("peak_kb") / 1000.0).within(110.0, 80.0));
         let first = &rounds[0];
         figures.push(Figure::new(

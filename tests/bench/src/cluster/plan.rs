@@ -1,5 +1,7 @@
 //! Plan: which objects the cluster has and how they belong together, before any JSON is written.
 
+use std::collections::HashSet;
+
 use super::rng::Rng;
 
 /// How large a cluster is.
@@ -176,8 +178,12 @@ impl Plan {
 
     fn make_pods(&mut self, rng: &mut Rng) {
         for (owner, made) in self.owners.iter().enumerate() {
+            let mut taken = HashSet::new();
             for n in 0..made.pods {
-                let suffix = rng.name(5);
+                let mut suffix = rng.name(5);
+                while !taken.insert(suffix.clone()) {
+                    suffix = rng.name(5);
+                }
                 let name = match made.maker {
                     Maker::StatefulSet => format!("{}-{n}", made.name),
                     Maker::ReplicaSet | Maker::DaemonSet | Maker::Job => format!("{}-{suffix}", made.name),
