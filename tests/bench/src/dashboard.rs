@@ -71,6 +71,24 @@ impl Terminal {
         }
     }
 
+    /// Reads until the program has done next to nothing for three seconds; when that began.
+    fn settle(&mut self, process: u32) -> Result<Duration, String> {
+        let (end, mut quiet_since, mut quiet) = (Instant::now() + PATIENCE, clock::monotonic(), 0);
+        while quiet < 3 {
+            if Instant::now() > end {
+                return Err("the dashboard did not come to rest".to_owned());
+            }
+            let before = clock::cpu_of(process);
+            self.listen(Duration::from_secs(1));
+            if clock::cpu_of(process).saturating_sub(before) <= Duration::from_millis(20) {
+                quiet += 1;
+            } else {
+                (quiet, quiet_since) = (0, clock::monotonic());
+            }
+        }
+        Ok(quiet_since)
+    }
+
     /// Reads for so long; how many bytes came.
     fn listen(&mut self, time: Duration) -> usize {
         let (end, mut count) = (Instant::now() + time, 0);
@@ -93,8 +111,7 @@ pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
     let process = terminal.child.process_id().unwrap_or(0);
     let frame = terminal.until("the first frame", |screen| !screen.trim().is_empty())?;
     let blocker = terminal.until("the first blocker", has_blockers)?;
-    // What comes in the first seconds still belongs to the sync: the slowest kinds, and rows that were held back.
-    terminal.listen(Duration::from_secs(8));
+    let settled = terminal.settle(process)?;
     let asked = server.seen()?;
     let before = clock::cpu_of(process);
     let bytes = terminal.listen(idle);
@@ -109,6 +126,7 @@ pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
     Ok(json!({
         "first_frame_ms": millis(frame.saturating_sub(terminal.started)),
         "first_blocker_ms": millis(blocker.saturating_sub(first_pods)),
+        "settled_ms": millis(settled.saturating_sub(terminal.started)),
         "peak_kb": peak, "idle_s": idle.as_secs(), "idle_cpu_ms": millis(used), "idle_bytes": bytes,
         "requests": asked["requests"], "steady_requests": later["requests"],
     }))

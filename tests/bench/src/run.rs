@@ -185,6 +185,7 @@ fn screens(settings: &Settings, file: &str, run: &mut Value) -> Result<Vec<Figur
                 .within(100.0, 40.0),
         );
         figures.push(Figure::new(&format!("{shape}: peak resident memory (dashboard)"), "MB", of("peak_kb") / 1000.0).within(110.0, 80.0));
+        figures.push(Figure::new(&format!("{shape}: dashboard at rest after"), "ms", of("settled_ms")));
         let first = &rounds[0];
         figures.push(Figure::new(
             &format!("{shape}: CPU in {} s idle, 3 % stuck", settings.idle),
