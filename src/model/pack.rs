@@ -7,7 +7,7 @@ use super::words::{word, word_number};
 use super::{IntOrText, Quantity, Text, Time};
 
 /// A type that can be packed. What was packed is unpacked by the same version of the same program: nothing else is expected.
-pub(super) trait Pack: Sized {
+pub trait Pack: Sized {
     fn pack(&self, out: &mut Vec<u8>);
     fn unpack(input: &mut &[u8]) -> Self;
 }

@@ -1,14 +1,15 @@
 //! Workloads: what makes pods, and what scales it.
 
 use super::pull::api;
-use super::{Condition, IntOrText, Meta, PodSpec, Selector, Text, Time};
+use super::{Condition, IntOrText, Meta, PodSpec, Selector, Shelved, Text, Time};
 use std::collections::BTreeMap;
 
 api! {
     pub struct PodTemplate {
         #[serde(rename = "metadata")]
         meta: TemplateMeta,
-        spec: PodSpec,
+        /// Most workloads are complete, and nobody looks at their templates.
+        spec: Shelved<PodSpec>,
     }
 
     pub struct TemplateMeta {

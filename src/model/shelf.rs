@@ -1,0 +1,84 @@
+//! Shelf: a value that thousands of objects hold and few people look at, kept as few bytes until somebody does.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use super::pack::{Pack, packed, unpacked};
+use super::pull::Pull;
+use super::read::Reader;
+
+/// Reads like the value itself. What was looked at stays open for as long as the object is kept.
+pub struct Shelved<T> {
+    bytes: Box<[u8]>,
+    open: OnceLock<Box<T>>,
+}
+
+impl<T: Pack> Shelved<T> {
+    pub(super) fn new(value: &T) -> Self {
+        Self { bytes: packed(value), open: OnceLock::new() }
+    }
+}
+
+impl<T: Pack> Deref for Shelved<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.open.get_or_init(|| Box::new(unpacked(&self.bytes)))
+    }
+}
+
+impl<T: Pack + Default> Default for Shelved<T> {
+    fn default() -> Self {
+        Self::new(&T::default())
+    }
+}
+
+impl<T> Clone for Shelved<T> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), open: OnceLock::new() }
+    }
+}
+
+/// Equal bytes are equal values: packing has one form for each.
+impl<T> PartialEq for Shelved<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl<T: Pack + fmt::Debug> fmt::Debug for Shelved<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Pull + Pack> Pull for Shelved<T> {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        T::pull(r).map(|value| Self::new(&value))
+    }
+}
+
+#[cfg(test)]
+impl<'de, T: Pack + serde::Deserialize<'de>> serde::Deserialize<'de> for Shelved<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        T::deserialize(d).map(|value| Self::new(&value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Container, PodSpec};
+
+    #[test]
+    fn what_is_taken_from_the_shelf_is_what_was_put_there() {
+        let spec = PodSpec {
+            containers: vec![Container { name: "app".into(), image: "web:1".into(), ..Container::default() }],
+            ..PodSpec::default()
+        };
+        let shelved = Shelved::new(&spec);
+        assert_eq!((*shelved).clone(), spec);
+        assert!(shelved == Shelved::new(&spec) && shelved != Shelved::default());
+    }
+}
