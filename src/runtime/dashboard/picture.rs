@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::link;
 use crate::app::{App, At};
@@ -48,6 +48,9 @@ pub(super) struct Picture {
     /// Every kind has come to a first end: what comes from the next report on is new.
     settling: bool,
     was_complete: bool,
+    /// When the last report was made, and how long that took.
+    reported: Instant,
+    cost: Duration,
     /// What each node lacks for the blocker that is open, with its id and when that was found out (since start).
     fits: Vec<NodeFit>,
     fits_of: Option<(String, Duration)>,
@@ -75,6 +78,8 @@ impl Picture {
             behind: 0,
             settling: is_still,
             was_complete: false,
+            reported: Instant::now(),
+            cost: Duration::ZERO,
             fits: Vec::new(),
             fits_of: None,
         }
@@ -217,9 +222,15 @@ impl Picture {
             .clearing
             .iter()
             .any(|(b, gone)| now.since(*gone) >= crate::diagnose::cause(b.cause).map_or(0, |c| i64::from(c.clears)));
-        if !std::mem::take(&mut self.stale) && !self.triage.engine.take_changed() && !expired {
+        if !self.stale && !self.triage.engine.changed() && !expired {
             return;
         }
+        // In a large cluster a report takes a while: a fifth of the time is enough for it, the rest is for keys and deltas.
+        if self.reported.elapsed() < self.cost * 4 {
+            return;
+        }
+        let begun = Instant::now();
+        self.stale = false;
         self.triage.engine.take_changed();
         let report = redacted(self.triage.report(), &self.redactor);
         self.note_fresh(&report, now);
@@ -229,6 +240,8 @@ impl Picture {
             self.settled = next;
             self.unshown = true;
         }
+        self.cost = begun.elapsed();
+        self.reported = Instant::now();
     }
 
     /// What is there when the first sync is complete is not new.
