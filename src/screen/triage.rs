@@ -10,7 +10,7 @@ use crate::model::ObjectRef;
 use crate::page::{About, Block, Column, Focus, Layout, Line, List, Opens, Pane, Part, Role, Row, Size, Span, Text, Width, chars};
 
 /// The label of a layer with its number, the count, gaps and the mark of the cursor.
-const LAYERS_WIDTH: u16 = 32;
+const LAYERS_WIDTH: u16 = 34;
 /// Consequences shown under their blocker; its own screen has all.
 const CONSEQUENCES: usize = 3;
 /// Verdict and countdown.
