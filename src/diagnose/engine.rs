@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
 
@@ -65,23 +66,24 @@ struct Judged {
 #[derive(Debug, Default)]
 pub struct Engine {
     options: Options,
-    waiting: BTreeSet<Subject>,
-    judged: BTreeMap<Subject, Judged>,
-    readers: HashMap<Read, BTreeSet<Subject>>,
-    due: BTreeSet<(Time, Subject)>,
+    waiting: BTreeSet<Arc<Subject>>,
+    judged: BTreeMap<Arc<Subject>, Judged>,
+    /// Who looked at what: in a large cluster the most numerous entries of all, so each is one pointer.
+    readers: HashMap<Read, BTreeSet<Arc<Subject>>>,
+    due: BTreeSet<(Time, Arc<Subject>)>,
     /// Something found differs from what the last report held.
     changed: bool,
 }
 
 impl Engine {
     pub fn new(options: Options) -> Self {
-        Self { options, waiting: BTreeSet::from([Subject::ControlPlane]), ..Self::default() }
+        Self { options, waiting: BTreeSet::from([Arc::new(Subject::ControlPlane)]), ..Self::default() }
     }
 
     /// Notes what a delta touched: those objects, and whoever looked at what it changed.
     pub fn touch(&mut self, touched: &Touched) {
         for (kind, namespace, name) in &touched.objects {
-            self.waiting.insert(Subject::Object(*kind, namespace.clone(), name.clone()));
+            self.waiting.insert(Arc::new(Subject::Object(*kind, namespace.clone(), name.clone())));
         }
         for read in &touched.reads {
             self.waiting.extend(self.readers.get(read).into_iter().flatten().cloned());
@@ -128,7 +130,7 @@ impl Engine {
     pub fn looks(&self, cluster: &Cluster, now: Time) -> BTreeSet<Look<Box<str>>> {
         let trace = Trace::default();
         for (subject, _) in self.judged.iter().filter(|(_, judged)| !judged.found.is_empty()) {
-            if let Subject::Object(kind, namespace, name) = subject {
+            if let Subject::Object(kind, namespace, name) = &**subject {
                 trace.borrow_mut().insert(Look::Object(*kind, namespace.clone(), name.clone()));
             }
             self.judge(View { cluster, now, trace: Some(&trace) }, subject);
@@ -136,7 +138,7 @@ impl Engine {
         trace.into_inner()
     }
 
-    fn forget(&mut self, subject: &Subject) -> Judged {
+    fn forget(&mut self, subject: &Arc<Subject>) -> Judged {
         let Some(old) = self.judged.remove(subject) else { return Judged::default() };
         for read in &old.reads {
             if let Some(readers) = self.readers.get_mut(read) {
@@ -152,7 +154,7 @@ impl Engine {
         old
     }
 
-    fn remember(&mut self, subject: Subject, judged: Judged) {
+    fn remember(&mut self, subject: Arc<Subject>, judged: Judged) {
         if judged.found.is_empty() && judged.reads.is_empty() && judged.due.is_none() {
             return;
         }
