@@ -9,8 +9,9 @@ use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
 use super::subjects::{Subject, is_subject, reference};
 use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, cx::Trace, report};
 
-/// Subjects judged in one step: about a millisecond of work.
-const SLICE: usize = 64;
+/// Subjects judged in one step: the dearest, pods that no node takes in a cluster of thousands, cost milliseconds each, and a key
+/// that is pressed waits for the step to end.
+const SLICE: usize = 8;
 
 /// What narrows or qualifies judging.
 #[derive(Debug, Clone, Default)]

@@ -100,6 +100,7 @@ async fn follow(terminal: Terminal, painter: Painter<term::Out>, start: Start) -
         started: Instant::now(),
         drawn: None,
         wanted: Some(Urgency::AtOnce),
+        judged: (Instant::now(), Duration::ZERO),
     };
     dashboard.run().await
 }
@@ -124,6 +125,8 @@ struct Dashboard {
     started: Instant,
     drawn: Option<Instant>,
     wanted: Option<Urgency>,
+    /// When judging ended last, and how long that step took.
+    judged: (Instant, Duration),
 }
 
 enum Next {
@@ -161,7 +164,8 @@ impl Dashboard {
             if let Some(heard) = heard {
                 self.picture.take(heard);
             }
-            let judging = self.picture.judge();
+            // What is still to come would have most of it judged again: while deltas wait they have most of the time.
+            let judging = if some && self.judged.1 > self.judged.0.elapsed() / 3 { true } else { self.judge() };
             if !some && !judging {
                 break;
             }
@@ -177,6 +181,14 @@ impl Dashboard {
             }
         }
         false
+    }
+
+    /// Judges a little, and notes when and how long; answers whether more waits.
+    fn judge(&mut self) -> bool {
+        let begun = Instant::now();
+        let more = self.picture.judge();
+        self.judged = (Instant::now(), begun.elapsed());
+        more
     }
 
     async fn take(&mut self, event: Event) -> Result<Next> {
