@@ -7,7 +7,8 @@ mod pressure;
 mod silent;
 mod together;
 
-use crate::diagnose::Cause;
+use crate::diagnose::{Cause, Cx, Finding, Judge, Layer, Stage};
+use crate::model::{Kind, Node};
 
 pub(super) const CAUSES: &[Cause] = &[
     pods::DEAD,
@@ -31,3 +32,30 @@ pub(super) const CAUSES: &[Cause] = &[
     joining::CORDONED,
     not_ready::GENERIC,
 ];
+
+/// A row that judges nodes; `docs` is the page that tells more.
+const fn row(
+    docs: &'static str,
+    id: &'static str,
+    title: &'static str,
+    explanation: &'static str,
+    told_apart: &'static str,
+    cure: &'static str,
+    judge: fn(&Cx<'_>, &Node) -> Option<Finding>,
+) -> Cause {
+    Cause {
+        id,
+        layer: Layer::Node,
+        stage: Stage::Cluster,
+        generic: false,
+        symptom: false,
+        title,
+        explanation,
+        told_apart,
+        cure,
+        docs,
+        needs: &[Kind::Node],
+        clears: 120,
+        judge: Judge::Node(judge),
+    }
+}

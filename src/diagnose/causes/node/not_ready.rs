@@ -1,8 +1,9 @@
 //! Nodes whose kubelet is alive and says why it is not ready.
 
+use super::row;
 use super::together::{Together, reference};
-use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Layer, Stage};
-use crate::model::{Condition, Kind, Node, Pod, Time};
+use crate::diagnose::{Cause, ClockKind, Cx, Finding, Key};
+use crate::model::{Condition, Node, Pod, Time};
 
 /// What the kubelet's words are about. One row each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,32 +17,10 @@ enum Why {
     Other,
 }
 
-const fn row(
-    id: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    told_apart: &'static str,
-    cure: &'static str,
-    judge: fn(&Cx<'_>, &Node) -> Option<Finding>,
-) -> Cause {
-    Cause {
-        id,
-        layer: Layer::Node,
-        stage: Stage::Cluster,
-        generic: false,
-        symptom: false,
-        title,
-        explanation,
-        told_apart,
-        cure,
-        docs: "concepts/architecture/nodes/#node-status",
-        needs: &[Kind::Node],
-        clears: 120,
-        judge: Judge::Node(judge),
-    }
-}
+const DOCS: &str = "concepts/architecture/nodes/#node-status";
 
 pub(super) const RUNTIME: Cause = row(
+    DOCS,
     "node-runtime-down",
     "The container runtime of a node does not answer",
     "The kubelet got no good answer from containerd or CRI-O for 30 seconds and reports Ready=False. Running containers may go on; nothing can be started or stopped.",
@@ -51,6 +30,7 @@ pub(super) const RUNTIME: Cause = row(
 );
 
 pub(super) const NETWORK: Cause = row(
+    DOCS,
     "node-cni-uninitialized",
     "The container runtime of a node has no network plugin",
     "The runtime reports NetworkReady=false: it has found no CNI configuration it can load (/etc/cni/net.d). The kubelet is alive and keeps Ready=False; pods with host networking run, all others cannot.",
@@ -60,6 +40,7 @@ pub(super) const NETWORK: Cause = row(
 );
 
 pub(super) const PLEG: Cause = row(
+    DOCS,
     "node-pleg-unhealthy",
     "A kubelet cannot keep up with its containers",
     "The kubelet's loop that lists containers (PLEG) has not ended for 3 minutes: the runtime is slow, or the node is overloaded.",
@@ -69,6 +50,7 @@ pub(super) const PLEG: Cause = row(
 );
 
 pub(super) const CSI: Cause = row(
+    DOCS,
     "node-csinode",
     "A kubelet cannot write its CSINode",
     "The kubelet registers storage drivers in the CSINode object of its name before it becomes Ready, and cannot.",
@@ -78,6 +60,7 @@ pub(super) const CSI: Cause = row(
 );
 
 pub(super) const CAPACITY: Cause = row(
+    DOCS,
     "node-capacity-missing",
     "A kubelet does not know how much its node has",
     "The kubelet cannot tell a capacity (often ephemeral-storage): it comes from cAdvisor, which needs the node's disks.",
@@ -87,6 +70,7 @@ pub(super) const CAPACITY: Cause = row(
 );
 
 pub(super) const SHUTDOWN: Cause = row(
+    DOCS,
     "node-shutting-down",
     "A node is shutting down",
     "The kubelet is ending its pods because the machine is going down or reboots.",
@@ -98,6 +82,7 @@ pub(super) const SHUTDOWN: Cause = row(
 pub(super) const GENERIC: Cause = Cause {
     generic: true,
     ..row(
+        DOCS,
         "node-not-ready-generic",
         "A node is not ready",
         "The kubelet is alive and reports Ready=False with a reason of its own. The not-ready taint keeps new pods off; after five minutes those there are deleted.",

@@ -1,35 +1,14 @@
 //! Nodes that lack something and say so in a condition of its own.
 
+use super::row;
 use super::together::{Together, reference};
-use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Layer, Stage};
-use crate::model::{Condition, Kind, Node, Time};
+use crate::diagnose::{Cause, ClockKind, Cx, Finding, Key};
+use crate::model::{Condition, Node, Time};
 
-const fn row(
-    id: &'static str,
-    title: &'static str,
-    explanation: &'static str,
-    told_apart: &'static str,
-    cure: &'static str,
-    judge: fn(&Cx<'_>, &Node) -> Option<Finding>,
-) -> Cause {
-    Cause {
-        id,
-        layer: Layer::Node,
-        stage: Stage::Cluster,
-        generic: false,
-        symptom: false,
-        title,
-        explanation,
-        told_apart,
-        cure,
-        docs: "concepts/scheduling-eviction/node-pressure-eviction/",
-        needs: &[Kind::Node],
-        clears: 120,
-        judge: Judge::Node(judge),
-    }
-}
+const DOCS: &str = "concepts/scheduling-eviction/node-pressure-eviction/";
 
 pub(super) const DISK: Cause = row(
+    DOCS,
     "node-disk-pressure",
     "A node is short of disk",
     "Free space or inodes on the node's or the images' file system are below the kubelet's threshold. It deletes images and evicts pods; no new pod is admitted.",
@@ -39,6 +18,7 @@ pub(super) const DISK: Cause = row(
 );
 
 pub(super) const MEMORY: Cause = row(
+    DOCS,
     "node-memory-pressure",
     "A node is short of memory",
     "Available memory is below the kubelet's threshold (100Mi). It evicts pods that use more than they request; pods without requests are not admitted.",
@@ -48,6 +28,7 @@ pub(super) const MEMORY: Cause = row(
 );
 
 pub(super) const PID: Cause = row(
+    DOCS,
     "node-pid-pressure",
     "A node is short of process ids",
     "So many processes run on the node that few ids are left. New pods are kept off.",
@@ -57,6 +38,7 @@ pub(super) const PID: Cause = row(
 );
 
 pub(super) const ROUTE: Cause = row(
+    DOCS,
     "node-network-unavailable",
     "A node has no route in the network",
     "NetworkUnavailable is True: the cloud's route controller, or the network plugin, has not made the node's network yet. The taint network-unavailable keeps pods off.",
@@ -66,6 +48,7 @@ pub(super) const ROUTE: Cause = row(
 );
 
 pub(super) const PROBLEM: Cause = row(
+    DOCS,
     "node-npd-condition",
     "A node problem detector reports a broken node",
     "node-problem-detector has set a condition such as ReadonlyFilesystem or KernelDeadlock. It does not taint the node: pods may still be sent there.",
