@@ -39,7 +39,8 @@ pub(super) fn overview(e: &Exported<'_>) -> String {
     let s = e.report.summary;
     let scope = e.namespaces.map_or("all namespaces".to_owned(), |ns| format!("namespace {}", ns.join(", ")));
     let context = e.context.map_or(String::new(), |c| format!("{c} · "));
-    if let Some(why) = unreadable(e) {
+    if let Some(why) = e.cluster.coverage().refused_everywhere(crate::model::Kind::Pod) {
+        let why = said(e, why);
         return format!("{context}{scope} · Could not see enough to say: pods may not be read ({why}).");
     }
     if e.report.blockers.is_empty() && s.pods == 0 && s.workloads == 0 {
@@ -53,16 +54,6 @@ pub(super) fn overview(e: &Exported<'_>) -> String {
         "{context}{scope} · {} blocked, {} delayed · {} of {} pods stuck, in {} of {} workloads",
         s.blocked, s.delayed, s.stuck_pods, s.pods, s.stuck_workloads, s.workloads
     )
-}
-
-/// Why pods cannot be read anywhere, if that is so: then nothing is no news.
-fn unreadable(e: &Exported<'_>) -> Option<String> {
-    let mut states = e.cluster.coverage().of(crate::model::Kind::Pod).map(|(_, state)| state).peekable();
-    let first = states.peek().and_then(|state| match state {
-        CoverageState::Denied { message, .. } => Some(said(e, message)),
-        CoverageState::Loading | CoverageState::Synced | CoverageState::Absent { .. } | CoverageState::Stale { .. } => None,
-    })?;
-    states.all(|state| matches!(state, CoverageState::Denied { .. })).then_some(first)
 }
 
 /// What was not read, so that silence about it is not taken for health: `secrets: forbidden`.

@@ -87,6 +87,14 @@ impl Coverage {
         self.is_synced(kind, "") && self.of(kind).all(|(_, s)| *s == CoverageState::Synced)
     }
 
+    /// The API server's words, if it refused the kind in every place: then an empty list is no news.
+    pub fn refused_everywhere(&self, kind: Kind) -> Option<&str> {
+        let refusal = |state: &CoverageState| matches!(state, CoverageState::Denied { .. });
+        let message =
+            self.of(kind).find_map(|(_, state)| if let CoverageState::Denied { message, .. } = state { Some(&**message) } else { None });
+        message.filter(|_| self.of(kind).all(|(_, state)| refusal(state)))
+    }
+
     /// Whether the kind is still being read there: causes that need it stay silent.
     pub fn is_loading(&self, kind: Kind, namespace: &str) -> bool {
         matches!(self.get(kind, namespace), Some(CoverageState::Loading))

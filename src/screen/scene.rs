@@ -110,8 +110,7 @@ impl<'a> Scene<'a> {
 
     /// Pods were refused everywhere: then an empty list is no good news.
     pub(super) fn is_blind(&self) -> bool {
-        let mut pods = self.cluster.coverage().of(Kind::Pod).map(|(_, state)| state).peekable();
-        pods.peek().is_some() && pods.all(|state| matches!(state, CoverageState::Denied { .. }))
+        self.cluster.coverage().refused_everywhere(Kind::Pod).is_some()
     }
 
     pub(super) fn is_narrow(&self) -> bool {
