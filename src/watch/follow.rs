@@ -34,7 +34,7 @@ pub struct Errand {
 pub enum IfDenied {
     /// It says so and tries again later.
     Stay,
-    /// It ends without a word: somebody else chooses a smaller place.
+    /// It ends without a word, for want of rights alone: somebody else chooses a smaller place.
     GiveUp,
 }
 
@@ -44,7 +44,7 @@ pub enum Settled {
     Synced,
     /// It failed and is tried again, or the kind is denied or absent.
     Later,
-    /// Denied, with the server's words.
+    /// Who asks has no right to it, in the server's words.
     Denied(String),
 }
 
@@ -311,7 +311,7 @@ impl Follower {
         }
         let since = self.connection.now();
         let why = match lost {
-            Lost::Denied(message) => CoverageState::Denied { message, since },
+            Lost::Denied(message) | Lost::NotLetIn(message) => CoverageState::Denied { message, since },
             Lost::Absent(message) => CoverageState::Absent { message },
             Lost::Stale(message) => CoverageState::Stale { message, since },
         };

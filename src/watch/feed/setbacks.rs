@@ -98,7 +98,7 @@ impl Feed {
     fn list_refused(&mut self, status: &Status, now: Moment) -> Vec<Do> {
         match status.code {
             410 => self.expired(now),
-            401 => self.lost(Lost::Denied(status.message.clone()), LOGIN, Then::List, now),
+            401 => self.lost(Lost::NotLetIn(status.message.clone()), LOGIN, Then::List, now),
             403 => self.lost(Lost::Denied(status.message.clone()), LATER, Then::List, now),
             404 | 405 => self.lost(Lost::Absent(status.message.clone()), LATER, Then::List, now),
             _ => self.setback(status.to_string(), status.retry_after, Then::List, now),
@@ -108,7 +108,7 @@ impl Feed {
     fn watch_refused(&mut self, status: &Status, now: Moment) -> Vec<Do> {
         match status.code {
             403 | 405 => self.watch_forbidden(now),
-            401 => self.lost(Lost::Denied(status.message.clone()), LOGIN, Then::Watch, now),
+            401 => self.lost(Lost::NotLetIn(status.message.clone()), LOGIN, Then::Watch, now),
             // The version is too old, or none that this server knows, or the kind went: a list tells.
             400 | 404 | 410 | 422 => self.list_anew(now),
             _ => self.watch_failed(status, now),

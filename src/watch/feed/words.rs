@@ -101,7 +101,10 @@ pub enum Ask {
 /// Why a kind cannot be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
+    /// Who asks has no right to it (403).
     Denied(String),
+    /// Who asks is nobody that the server knows (401): it has no more rights anywhere else.
+    NotLetIn(String),
     Absent(String),
     /// Known until now.
     Stale(String),

@@ -79,6 +79,7 @@ fn word(doing: &Do) -> String {
         Do::Began => "began".into(),
         Do::Synced => "synced".into(),
         Do::Lost(Lost::Denied(why)) => format!("denied {why}"),
+        Do::Lost(Lost::NotLetIn(why)) => format!("not let in {why}"),
         Do::Lost(Lost::Absent(why)) => format!("absent {why}"),
         Do::Lost(Lost::Stale(why)) => format!("stale {why}"),
         Do::Say(Note::Polling(every)) => format!("polling {}", every.as_secs()),
@@ -219,10 +220,10 @@ fn denied_lists_and_absent_kinds_are_tried_again_after_five_minutes_without_flic
 
 #[test]
 fn a_401_is_denied_and_tried_again_every_thirty_seconds_where_it_was() {
-    let mut listing = play(PAGES, &[("start", "began, list"), ("refuse 401 log in", "close, denied log in")]);
+    let mut listing = play(PAGES, &[("start", "began, list"), ("refuse 401 log in", "close, not let in log in")]);
     assert!((listing.wait() - 30.0).abs() < 0.01);
     assert_eq!(listing.hear("wake"), "list");
-    live(&[("end", "close, watch 5"), ("refuse 401 log in", "close, denied log in"), ("wake", "watch 5"), ("open", "synced")]);
+    live(&[("end", "close, watch 5"), ("refuse 401 log in", "close, not let in log in"), ("wake", "watch 5"), ("open", "synced")]);
 }
 
 #[test]

@@ -240,6 +240,15 @@ async fn a_feed_that_may_give_up_ends_without_a_word_when_it_is_denied() {
 }
 
 #[tokio::test]
+async fn a_feed_that_may_give_up_stays_when_it_is_not_let_in_whatever_the_words() {
+    let answers = Answers::new(|_| Reply::refusal(401, "Unauthorized", "the token is too old"));
+    let mut feed = run_with(&answers, Kind::Pod, STREAMS, IfDenied::GiveUp);
+    let lines = steps(&mut feed.messages, "lost").await;
+    assert_eq!(lines.last().map(String::as_str), Some("lost Pod: denied: the token is too old"));
+    assert_eq!(feed.settled.await, Ok(Settled::Later));
+}
+
+#[tokio::test]
 async fn denied_and_absent_are_said_with_the_words_of_the_server() {
     for (code, expected) in [(403, "lost Pod: denied: no"), (404, "lost Pod: absent: no"), (401, "lost Pod: denied: no")] {
         let answers = Answers::new(move |_| Reply::refusal(code, "", "no"));
