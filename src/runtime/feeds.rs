@@ -45,20 +45,20 @@ const POLLED_EVERY: Duration = Duration::from_secs(30);
 /// `/version` is optional and must not hold anything up.
 const VERSION: Duration = Duration::from_secs(3);
 const DISCOVERY: Duration = Duration::from_secs(15);
-/// Headers, or the next bytes of a list.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Kinds that are absent may be installed.
 const LOOK_AGAIN: Duration = Duration::from_secs(300);
 
-/// Starts the feeds for these kinds. It must be called inside a Tokio runtime.
+/// Starts the feeds for these kinds; `patience` is for headers and for the next bytes of a list. It must be called inside a
+/// Tokio runtime.
 #[must_use]
-pub fn start(connection: Connection, wanted: Wanted, kinds: &'static [KindRow]) -> Feeds {
+pub fn start(connection: Connection, wanted: Wanted, patience: Duration, kinds: &'static [KindRow]) -> Feeds {
     let (to, messages) = mpsc::channel(WAITING);
     let (restarts, _) = watch::channel(Restart::default());
     let (nodes, wants_nodes) = watch::channel(NodeLeases::Unwanted);
     let director = Director {
         connection,
         kinds,
+        patience,
         to,
         restarts: restarts.clone(),
         version: None,
@@ -101,6 +101,7 @@ struct Over;
 struct Director {
     connection: Connection,
     kinds: &'static [KindRow],
+    patience: Duration,
     to: mpsc::Sender<FeedMsg>,
     restarts: watch::Sender<Restart>,
     version: Option<Version>,
@@ -270,7 +271,7 @@ impl Director {
         Plan {
             streams: if streams && after_list == AfterList::Watch { Streams::Yes } else { Streams::No },
             after_list,
-            patience: PATIENCE,
+            patience: self.patience,
             seed: seed(),
         }
     }

@@ -70,7 +70,7 @@ pub async fn cluster(args: &ClusterArgs) -> Result<Seen> {
     let connection = live::connect(args).await?;
     let patience = live::patience(args);
     let mut triage = Triage::new(Options { clock_is_known: true, ..narrow::options(args)? });
-    let mut feeds = feeds::start(connection.clone(), live::wanted(args), KINDS);
+    let mut feeds = feeds::start(connection.clone(), live::wanted(args), patience, KINDS);
     let until = Instant::now() + patience;
     let mut namespaces = None;
     while let Ok(Some(msg)) = timeout_at(until, feeds.messages.recv()).await {

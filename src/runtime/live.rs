@@ -83,7 +83,6 @@ fn options(args: &ClusterArgs) -> Options {
         server: args.server.clone(),
         certificate_authority: args.certificate_authority.clone(),
         insecure_skip_tls_verify: args.insecure_skip_tls_verify,
-        request_timeout: args.request_timeout.filter(|time| !time.is_zero()),
         // A plugin that hangs must not keep a script longer than it asked for.
         plugin_timeout: args.request_timeout.filter(|time| !time.is_zero()),
         program: std::env::current_exe().ok(),

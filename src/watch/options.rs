@@ -19,8 +19,6 @@ pub struct Options {
     pub server: Option<String>,
     pub certificate_authority: Option<PathBuf>,
     pub insecure_skip_tls_verify: bool,
-    /// How long one answer may take; `None` is 60 s.
-    pub request_timeout: Option<Duration>,
     /// How long an exec plugin may take when nobody sits before it; `None` is 60 s.
     pub plugin_timeout: Option<Duration>,
     /// The running program, which starts a plugin in a session of its own where no `setsid` is installed.

@@ -60,7 +60,7 @@ impl Dashboard {
         }
         let wanted = namespaces.map_or(Wanting::ByRights, |all| Wanting::Namespaces(all.into_iter().collect()));
         self.picture.restart(Triage::new(self.behind.options.clone()));
-        self.events.follow(feeds::start(cluster.connection.clone(), wanted, KINDS));
+        self.events.follow(feeds::start(cluster.connection.clone(), wanted, cluster.patience, KINDS));
     }
 
     /// One pending at a time, the newest wins.

@@ -1,6 +1,7 @@
 //! Feeds over archives: what is asked over the API is the same picture as what is read from the files at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use holdup::archive::{Archive, serve};
 use holdup::model::{Cluster, Follow, KINDS, Kind, Time};
@@ -17,7 +18,7 @@ fn demo() -> Arc<Archive> {
 
 /// The picture when every kind has come to its first end.
 async fn picture(connection: Connection) -> (Cluster, Vec<String>) {
-    let mut feeds = start(connection, Wanted::ByRights, KINDS);
+    let mut feeds = start(connection, Wanted::ByRights, Duration::from_secs(60), KINDS);
     let (mut cluster, mut lines) = (Cluster::default(), Vec::new());
     loop {
         let message = next(&mut feeds.messages).await.expect("feeds go on");

@@ -52,8 +52,12 @@ fn documents(groups: &[&str]) -> Reply {
 }
 
 fn feeds(answers: &Answers, wanted: Wanted) -> Feeds {
+    patient(answers, wanted, Duration::from_secs(60))
+}
+
+fn patient(answers: &Answers, wanted: Wanted, patience: Duration) -> Feeds {
     let about = About { namespace: "shop".into(), ..About::default() };
-    start(Connection::over(answers.clone(), about), wanted, KINDS)
+    start(Connection::over(answers.clone(), about), wanted, patience, KINDS)
 }
 
 /// Runs until every kind has come to a first end, and applies what is told.
@@ -96,6 +100,24 @@ async fn pods_come_first_and_alone_and_every_kind_comes_to_an_end() {
             other => panic!("{}: {other:?}", row.name),
         };
         assert_eq!(state, expected, "{}", row.name);
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_stays_silent_is_given_up_after_the_patience_that_was_asked_for() {
+    let answers = Answers::new(|seen| match cluster(seen) {
+        // Headers, and then not a byte.
+        _ if seen.path.starts_with("/api/v1/pods?") => {
+            let (reply, writer) = Reply::stream();
+            std::mem::forget(writer);
+            reply
+        }
+        reply => reply,
+    });
+    let mut feeds = patient(&answers, Wanted::All, Duration::from_millis(20));
+    let mut said = String::new();
+    while !said.starts_with("note Pod: no answer for 0 s") {
+        said = line(&next(&mut feeds.messages).await.expect("feeds go on"));
     }
 }
 
