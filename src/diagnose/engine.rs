@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
 
 use super::subjects::{Subject, is_subject, reference};
-use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, cx::Trace, report};
+use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, cx::Trace, grouping::Grouping};
 
 /// Subjects judged in one step: the dearest, pods that no node takes in a cluster of thousands, cost milliseconds each, and a key
 /// that is pressed waits for the step to end.
@@ -58,7 +58,7 @@ struct View<'a> {
 
 #[derive(Debug, Default)]
 struct Judged {
-    found: Vec<Found>,
+    found: Vec<Arc<Found>>,
     reads: BTreeSet<Read>,
     due: Option<Time>,
 }
@@ -72,6 +72,8 @@ pub struct Engine {
     /// Who looked at what: in a large cluster the most numerous entries of all, so each is one pointer.
     readers: HashMap<Read, BTreeSet<Arc<Subject>>>,
     due: BTreeSet<(Time, Arc<Subject>)>,
+    /// The report, kept by difference.
+    grouping: Grouping,
     /// Something found differs from what the last report held.
     changed: bool,
 }
@@ -89,6 +91,7 @@ impl Engine {
         for read in &touched.reads {
             self.waiting.extend(self.readers.get(read).into_iter().flatten().cloned());
         }
+        self.grouping.touch(touched.reads.iter());
     }
 
     /// Judges some of what waits. Call until [`Progress::Done`], or until the time is up.
@@ -100,8 +103,13 @@ impl Engine {
         for _ in 0..SLICE {
             let Some(subject) = self.waiting.pop_first() else { return Progress::Done };
             let before = self.forget(&subject);
-            let judged = self.judge(View { cluster, now, trace: None }, &subject);
-            self.changed |= !same(&before.found, &judged.found);
+            let mut judged = self.judge(View { cluster, now, trace: None }, &subject);
+            if before.found == judged.found {
+                judged.found = before.found;
+            } else {
+                self.grouping.change(&before.found, &judged.found);
+                self.changed = true;
+            }
             self.remember(subject, judged);
         }
         if self.waiting.is_empty() { Progress::Done } else { Progress::More }
@@ -122,9 +130,16 @@ impl Engine {
         self.changed
     }
 
-    /// Everything found, grouped, folded and ranked.
+    /// Everything found, grouped, folded and ranked: what changed since this was last asked is made anew, the rest is the same.
+    pub fn update(&mut self, cluster: &Cluster) -> Report {
+        self.grouping.report(cluster)
+    }
+
+    /// The same, made from nothing.
     pub fn report(&self, cluster: &Cluster) -> Report {
-        report::make(cluster, self.judged.values().flat_map(|j| &j.found))
+        let mut grouping = Grouping::default();
+        self.judged.values().flat_map(|j| &j.found).for_each(|f| grouping.add(f));
+        grouping.report(cluster)
     }
 
     /// What the judges of everything found have looked at: what a snapshot must hold so that it names the same blockers.
@@ -188,7 +203,7 @@ impl Engine {
             let specific = self.ask(view, object, stage, false, &mut judged);
             let found = if specific.is_empty() { self.ask(view, object, stage, true, &mut judged) } else { specific };
             let ends = !found.is_empty() && object.is_some();
-            judged.found.extend(found);
+            judged.found.extend(found.into_iter().map(Arc::new));
             if ends {
                 break;
             }
@@ -219,9 +234,11 @@ impl Engine {
     }
 }
 
-fn same(a: &[Found], b: &[Found]) -> bool {
-    let one = |(a, b): (&Found, &Found)| a.cause.id == b.cause.id && a.affected == b.affected && a.pod == b.pod && a.finding == b.finding;
-    a.len() == b.len() && a.iter().zip(b).all(one)
+/// Rows are told apart by their ids.
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        self.cause.id == other.cause.id && self.affected == other.affected && self.pod == other.pod && self.finding == other.finding
+    }
 }
 
 impl Judged {

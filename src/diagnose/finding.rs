@@ -1,6 +1,7 @@
 //! Finding: what one judge says of one subject, with its evidence.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::model::{Kind, ObjectRef, Time};
 
@@ -17,46 +18,46 @@ pub enum Verdict {
 
 /// What the findings of a blocker share; with the cause it is the blocker's identity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(String);
+pub struct Key(Arc<str>);
 
 impl Key {
     pub fn object(object: &ObjectRef) -> Self {
-        Self(object.to_string())
+        Self(object.to_string().into())
     }
 
     pub fn image(reference: &str) -> Self {
-        Self(format!("image:{reference}"))
+        Self(format!("image:{reference}").into())
     }
 
     pub fn registry(host: &str) -> Self {
-        Self(format!("registry:{host}"))
+        Self(format!("registry:{host}").into())
     }
 
     /// `taint` as kubectl writes it: `key=value:Effect`.
     pub fn taint(taint: impl std::fmt::Display) -> Self {
-        Self(format!("taint:{taint}"))
+        Self(format!("taint:{taint}").into())
     }
 
     pub fn zone(name: &str) -> Self {
-        Self(format!("zone:{name}"))
+        Self(format!("zone:{name}").into())
     }
 
     pub fn resource(name: &str) -> Self {
-        Self(format!("resource:{name}"))
+        Self(format!("resource:{name}").into())
     }
 
     /// A scheduler that answers nobody.
     pub fn scheduler(name: &str) -> Self {
-        Self(format!("scheduler:{name}"))
+        Self(format!("scheduler:{name}").into())
     }
 
     /// A storage driver on one node.
     pub fn driver(name: &str, node: &str) -> Self {
-        Self(format!("driver:{name}@{node}"))
+        Self(format!("driver:{name}@{node}").into())
     }
 
     pub fn nodes(cause: &str, at: Time) -> Self {
-        Self(format!("nodes:{cause}@{}", at.rfc3339()))
+        Self(format!("nodes:{cause}@{}", at.rfc3339()).into())
     }
 
     pub fn as_str(&self) -> &str {
@@ -106,7 +107,7 @@ impl ClockKind {
 }
 
 /// What a judge says. Made with [`Finding::blocked`], [`Finding::delayed`] or [`Finding::quiet`], then filled in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub verdict: Verdict,
     pub key: Key,

@@ -1,107 +1,129 @@
 //! Fold: what waits hangs under what it waits for, over any number of steps; circles collapse into one.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::model::ObjectRef;
-
-use super::Verdict;
-use super::group::Group;
-
-/// A group with everything that would go if it went.
-#[derive(Debug)]
-pub(super) struct Folded {
-    pub group: Group,
-    pub consequences: Vec<Group>,
+/// Where a group ends up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The group under which it hangs, or itself.
+    pub root: u32,
     /// It waits on itself, directly or through others.
     pub circle: bool,
 }
 
-/// Hangs every group that waits on another under its last root.
-pub(super) fn fold(groups: Vec<Group>) -> Vec<Folded> {
-    let edges = edges(&groups);
-    let reach: Vec<BTreeSet<usize>> = (0..groups.len()).map(|i| reachable(&edges, i)).collect();
-    let parts = components(&reach);
-    let roots = roots(&groups, &reach, &parts);
-    let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (i, root) in roots.iter().enumerate().filter(|(i, root)| *i != **root) {
-        children.entry(*root).or_default().push(i);
-    }
-    let mut slots: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
-    let mut folded = Vec::new();
-    for i in (0..slots.len()).filter(|i| roots[*i] == *i) {
-        let consequences = children.get(&i).into_iter().flatten().filter_map(|c| slots[*c].take()).collect();
-        let circle = reach[i].contains(&i);
-        folded.extend(slots[i].take().map(|group| Folded { group, consequences, circle }));
-    }
-    folded
-}
-
-/// For each group the groups it waits on: those that are rooted in, or affect, an object that it names; and for a symptom,
-/// whatever else holds up one of its workloads.
-fn edges(groups: &[Group]) -> Vec<BTreeSet<usize>> {
-    let mut holders: BTreeMap<&ObjectRef, BTreeSet<usize>> = BTreeMap::new();
-    for (i, g) in groups.iter().enumerate() {
-        for object in [&g.lead.root].into_iter().chain(&g.affected).chain(&g.pods) {
-            holders.entry(object).or_default().insert(i);
+/// For each group its place; `edges` names the groups that each waits on, `lighter` the one of two that is told first.
+/// The end of each chain is the root of all that leads to it; in a circle, and of several ends, it is the lightest.
+pub(super) fn fold<'a>(count: usize, edges: impl Fn(u32) -> &'a [u32], lighter: impl Fn(u32, u32) -> u32) -> Vec<Place> {
+    let mut walk = Walk { visits: vec![Visit::default(); count], path: Vec::new(), next: 1 };
+    for start in 0..number(count) {
+        if walk.visits[start as usize].at == 0 {
+            walk.from(start, &edges, &lighter);
         }
     }
-    let on = |object: &ObjectRef| holders.get(object).into_iter().flatten().copied();
-    let edges = groups.iter().enumerate().map(|(i, g)| {
-        let mut to: BTreeSet<usize> =
-            g.waits_on.iter().flat_map(on).filter(|j| *j != i || g.waits_on.iter().any(|w| g.affected.contains(w))).collect();
-        if g.cause.symptom {
-            let deeper = |j: &usize| *j != i && (!groups[*j].cause.symptom || groups[*j].cause.layer < g.cause.layer);
-            to.extend(g.affected.iter().flat_map(on).filter(deeper));
-        }
-        to
-    });
-    edges.collect()
+    walk.visits.into_iter().map(|visit| visit.place.unwrap_or(Place { root: 0, circle: false })).collect()
 }
 
-/// The strongly connected component of each group, named by its first member: those that reach each other.
-fn components(reach: &[BTreeSet<usize>]) -> Vec<usize> {
-    let first = |i: usize| reach[i].iter().copied().filter(|j| reach[*j].contains(&i)).min().map_or(i, |j| j.min(i));
-    (0..reach.len()).map(first).collect()
+fn number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-fn reachable(edges: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
-    let mut seen = BTreeSet::new();
-    let mut todo: Vec<usize> = edges[from].iter().copied().collect();
-    while let Some(i) = todo.pop() {
-        if seen.insert(i) {
-            todo.extend(&edges[i]);
+/// Tarjan's walk: it leaves strongly connected components in the order in which what they wait on has been left before.
+struct Walk {
+    visits: Vec<Visit>,
+    /// Groups whose component is not complete.
+    path: Vec<u32>,
+    next: u32,
+}
+
+#[derive(Clone, Default)]
+struct Visit {
+    /// When the group was met, from 1; 0 is not yet.
+    at: u32,
+    /// The earliest group on the path that is reached from it.
+    low: u32,
+    place: Option<Place>,
+}
+
+impl Walk {
+    fn from<'a>(&mut self, start: u32, edges: &impl Fn(u32) -> &'a [u32], lighter: &impl Fn(u32, u32) -> u32) {
+        // A chain of thousands would be too deep for calls.
+        let mut steps = vec![(start, 0)];
+        self.meet(start);
+        while let Some((group, done)) = steps.last_mut() {
+            let group = *group;
+            let Some(to) = edges(group).get(*done).copied() else {
+                steps.pop();
+                self.leave(group, edges, lighter);
+                if let Some((above, _)) = steps.last() {
+                    self.reaches(*above, self.visits[group as usize].low);
+                }
+                continue;
+            };
+            *done += 1;
+            if self.visits[to as usize].at == 0 {
+                self.meet(to);
+                steps.push((to, 0));
+            } else if self.visits[to as usize].place.is_none() {
+                self.reaches(group, self.visits[to as usize].at);
+            }
         }
     }
-    seen
-}
 
-/// Each group's root: itself, or the one at the end of its chain. In a circle configuration comes before node before workload.
-fn roots(groups: &[Group], reach: &[BTreeSet<usize>], parts: &[usize]) -> Vec<usize> {
-    let mut heads: BTreeMap<usize, usize> = BTreeMap::new();
-    for (i, part) in parts.iter().enumerate() {
-        let head = heads.entry(*part).or_insert(i);
-        if weight(&groups[i]) < weight(&groups[*head]) {
-            *head = i;
+    fn meet(&mut self, group: u32) {
+        self.visits[group as usize] = Visit { at: self.next, low: self.next, place: None };
+        self.next += 1;
+        self.path.push(group);
+    }
+
+    fn reaches(&mut self, group: u32, low: u32) {
+        let visit = &mut self.visits[group as usize];
+        visit.low = visit.low.min(low);
+    }
+
+    /// Where the first group of a component is left, the component is complete.
+    fn leave<'a>(&mut self, group: u32, edges: &impl Fn(u32) -> &'a [u32], lighter: &impl Fn(u32, u32) -> u32) {
+        let visit = &self.visits[group as usize];
+        if visit.low != visit.at {
+            return;
+        }
+        let from = self.path.iter().rposition(|g| *g == group).unwrap_or(0);
+        let members = self.path.split_off(from);
+        let beyond = members.iter().flat_map(|m| edges(*m)).filter_map(|to| self.visits[*to as usize].place).map(|place| place.root);
+        let root = beyond.reduce(lighter).or_else(|| members.iter().copied().reduce(lighter)).unwrap_or(group);
+        let circle = members.len() > 1 || edges(group).contains(&group);
+        for member in members {
+            self.visits[member as usize].place = Some(Place { root, circle });
         }
     }
-    let is_end = |j: &usize| reach[*j].iter().all(|k| parts[*k] == parts[*j]);
-    let root = |i: usize| {
-        let ends = reach[i].iter().copied().chain([i]).filter(is_end).filter_map(|j| heads.get(&parts[j]).copied());
-        ends.min_by_key(|j| (weight(&groups[*j]), *j)).unwrap_or(i)
-    };
-    (0..groups.len()).map(root).collect()
 }
 
-fn weight(group: &Group) -> (u8, Verdict, &str, &str) {
-    let rank = match &*group.lead.root.kind {
-        "ValidatingWebhookConfiguration"
-        | "MutatingWebhookConfiguration"
-        | "ResourceQuota"
-        | "LimitRange"
-        | "Namespace"
-        | "StorageClass" => 0,
-        "Node" => 1,
-        _ => 2,
-    };
-    (rank, group.lead.verdict, group.cause.id, group.key.as_str())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(edges: &[&[u32]]) -> Vec<(u32, bool)> {
+        let places = fold(edges.len(), |group| edges[group as usize], u32::min);
+        places.into_iter().map(|place| (place.root, place.circle)).collect()
+    }
+
+    #[test]
+    fn a_chain_hangs_under_its_end() {
+        assert_eq!(folded(&[&[1], &[2], &[]]), [(2, false), (2, false), (2, false)]);
+    }
+
+    #[test]
+    fn a_circle_hangs_under_its_lightest_member() {
+        assert_eq!(folded(&[&[], &[3], &[1], &[2]]), [(0, false), (1, true), (1, true), (1, true)]);
+        assert_eq!(folded(&[&[0]]), [(0, true)]);
+    }
+
+    #[test]
+    fn of_several_ends_the_lightest_is_the_root_and_a_circle_on_the_way_is_none() {
+        assert_eq!(folded(&[&[], &[], &[3, 1], &[2, 0]]), [(0, false), (1, false), (0, true), (0, true)]);
+    }
+
+    #[test]
+    fn a_chain_of_a_hundred_thousand_is_no_deep_call() {
+        let edges: Vec<Vec<u32>> = (1..=100_000).map(|next| if next < 100_000 { vec![next] } else { Vec::new() }).collect();
+        let places = fold(edges.len(), |group| &edges[group as usize], u32::min);
+        assert!(places.iter().all(|place| *place == Place { root: 99_999, circle: false }));
+    }
 }

@@ -4,28 +4,34 @@
 //! stage by stage; `group` joins findings that share a key, `fold` hangs what waits under what it waits for, `rank` orders.
 
 pub mod backends;
+mod blocker;
 mod cause;
 pub mod causes;
 mod cx;
 mod engine;
 mod finding;
 mod fold;
+mod gather;
 mod group;
+mod grouping;
 mod layer;
 mod rank;
 mod report;
 pub mod scheduling;
 mod settle;
+mod stuck;
 mod subjects;
 pub mod texts;
+mod ties;
 pub mod webhooks;
 
+pub use blocker::{Blocker, Consequence, Unchecked};
 pub use cause::{Cause, Judge, Stage};
 pub use causes::{CAUSES, cause};
 pub use cx::Cx;
 pub use engine::{Engine, Only, Options, Progress};
 pub use finding::{Clock, ClockKind, Evidence, Finding, Key, Verdict};
 pub use layer::Layer;
-pub use report::{Blocker, Consequence, Quiet, Report, Summary, Unchecked};
+pub use report::{Quiet, Report, Summary};
 pub use settle::{Settled, settle};
 pub use subjects::{Deleting, Workload};

@@ -37,7 +37,7 @@ pub fn markdown(e: &Exported<'_>) -> String {
 
 fn section(out: &mut String, e: &Exported<'_>, b: &Blocker) {
     let _ = writeln!(out, "\n## {}: {}\n\n{}\n\n**Next:** {}\n", word(b), said(e, &b.title), said(e, &b.summary), said(e, &b.next));
-    for a in &b.affected {
+    for a in &*b.affected {
         let _ = writeln!(out, "* holds up {} {}", a.kind, escape(&a.place()));
     }
     for c in &b.consequences {

@@ -90,7 +90,7 @@ fn blocker(out: &mut String, e: &Exported<'_>, b: &Blocker, paint: Paint) {
     };
     let _ = writeln!(out, "\n{word}{left}{held}  {}  {}", b.layer.label(), said(e, &b.title));
     line(out, "", &said(e, &b.summary));
-    for reference in &b.affected {
+    for reference in &*b.affected {
         line(out, "holds up  ", &clean(&format!("{} {}", reference.kind, reference.place())));
     }
     for service in &b.services {

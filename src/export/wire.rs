@@ -169,7 +169,7 @@ fn wire<'a>(e: &'a Exported<'a>) -> Wire<'a> {
         },
         coverage: coverage(e),
         blockers: e.report.blockers.iter().map(|b| blocker(e, b)).collect(),
-        quiet: e.report.quiet.iter().map(quiet).collect(),
+        quiet: e.report.quiet.iter().map(|q| quiet(q)).collect(),
     }
 }
 

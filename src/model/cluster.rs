@@ -19,10 +19,15 @@ pub struct Cluster {
     coverage: Coverage,
     events_by_subject: Index,
     owned: Index,
+    /// How many objects of a kind and namespace nobody else has made.
+    tops: HashMap<Kind, BTreeMap<Box<str>, usize>>,
     listing: HashMap<(Kind, Place), Listing>,
     /// Known not to exist although their kind is not known whole.
     gone: BTreeSet<(Kind, Box<str>, Box<str>)>,
 }
+
+/// Kinds that others make pods through: how many nobody made is counted.
+const WORKLOADS: [Kind; 3] = [Kind::ReplicaSet, Kind::Job, Kind::ReplicationController];
 
 /// What a running list has seen so far.
 #[derive(Debug, Default)]
@@ -113,6 +118,12 @@ impl Cluster {
             return self.pods.in_order(Some(namespace)).len();
         }
         self.stores.get(&kind).and_then(|s| s.get(namespace)).map_or(0, BTreeMap::len)
+    }
+
+    /// How many objects of a kind have no controller. Pods are not counted so.
+    pub fn count_tops(&self, kind: Kind, namespace: Option<&str>) -> usize {
+        let Some(places) = self.tops.get(&kind) else { return 0 };
+        namespace.map_or_else(|| places.values().sum(), |ns| places.get(ns).copied().unwrap_or(0))
     }
 
     pub fn pod(&self, namespace: &str, name: &str) -> Option<Pod<'_>> {
@@ -304,12 +315,24 @@ impl Cluster {
     }
 
     fn index(&mut self, kind: Kind, at: &At, object: &Object) {
+        if object.meta().controller().is_none() && WORKLOADS.contains(&kind) {
+            let places = self.tops.entry(kind).or_default();
+            match places.get_mut(&at.0) {
+                Some(count) => *count += 1,
+                None => drop(places.insert(at.0.clone(), 1)),
+            }
+        }
         for (index, key) in self.keys(kind, object) {
             index.add(&key, at);
         }
     }
 
     fn unindex(&mut self, kind: Kind, at: &At, object: &Object) {
+        if object.meta().controller().is_none()
+            && let Some(count) = self.tops.get_mut(&kind).and_then(|places| places.get_mut(&at.0))
+        {
+            *count = count.saturating_sub(1);
+        }
         for (index, key) in self.keys(kind, object) {
             index.remove(&key, at);
         }

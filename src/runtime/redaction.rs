@@ -1,25 +1,81 @@
 //! Redaction of a report: every text in it that the cluster wrote, whole, before anything cuts or wraps it.
 
-use crate::diagnose::{Evidence, Report};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::diagnose::{Blocker, Evidence, Quiet, Report};
 use crate::redact::Redactor;
 
-/// The same report without secrets.
-pub fn redacted(mut report: Report, redactor: &Redactor) -> Report {
-    let hide = |text: &mut String| {
-        if let std::borrow::Cow::Owned(redacted) = redactor.text(text) {
-            *text = redacted;
-        }
-    };
-    let hide_all = |evidence: &mut Vec<Evidence>| evidence.iter_mut().for_each(|e| hide(&mut e.message));
-    for blocker in &mut report.blockers {
-        [&mut blocker.title, &mut blocker.summary, &mut blocker.next].into_iter().for_each(hide);
-        blocker.facts.values_mut().for_each(hide);
-        hide_all(&mut blocker.evidence);
-        for consequence in &mut blocker.consequences {
-            hide(&mut consequence.title);
-            hide_all(&mut consequence.evidence);
+/// Redacts one report after another; what did not change since the last is not looked at again.
+pub struct Redaction {
+    redactor: Arc<Redactor>,
+    blockers: Known<Blocker>,
+    quiet: Known<Quiet>,
+}
+
+impl Redaction {
+    pub fn new(redactor: Arc<Redactor>) -> Self {
+        Self { redactor, blockers: Known::default(), quiet: Known::default() }
+    }
+
+    /// The same report without secrets.
+    pub fn redacted(&mut self, mut report: Report) -> Report {
+        self.blockers.each(&mut report.blockers, |b| blocker(b, &self.redactor));
+        self.quiet.each(&mut report.quiet, |q| quiet(q, &self.redactor));
+        report
+    }
+}
+
+/// What became of parts of the last report, by where they lie in memory; they are kept, so nothing else can come to lie there.
+struct Known<T>(HashMap<usize, (Arc<T>, Arc<T>)>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T> Known<T> {
+    fn each(&mut self, parts: &mut [Arc<T>], redacted: impl Fn(&T) -> Option<T>) {
+        let mut before = std::mem::take(&mut self.0);
+        self.0.reserve(parts.len());
+        for part in parts {
+            let at = Arc::as_ptr(part) as usize;
+            let known = before.remove(&at);
+            let (own, shown) = known.unwrap_or_else(|| (part.clone(), redacted(part).map_or_else(|| part.clone(), Arc::new)));
+            *part = shown.clone();
+            self.0.insert(at, (own, shown));
         }
     }
-    report.quiet.iter_mut().for_each(|quiet| hide(&mut quiet.reason));
-    report
+}
+
+/// The blocker without secrets, if it has any.
+fn blocker(blocker: &Blocker, redactor: &Redactor) -> Option<Blocker> {
+    let mut copy = blocker.clone();
+    let mut found =
+        [&mut copy.title, &mut copy.summary, &mut copy.next].into_iter().fold(false, |found, text| hide(text, redactor) | found);
+    copy.facts.values_mut().for_each(|text| found |= hide(text, redactor));
+    found |= hide_evidence(&mut copy.evidence, redactor);
+    for consequence in &mut copy.consequences {
+        found |= hide(&mut consequence.title, redactor);
+        found |= hide_evidence(&mut consequence.evidence, redactor);
+    }
+    found.then_some(copy)
+}
+
+fn quiet(quiet: &Quiet, redactor: &Redactor) -> Option<Quiet> {
+    let mut copy = quiet.clone();
+    hide(&mut copy.reason, redactor).then_some(copy)
+}
+
+fn hide_evidence(evidence: &mut [Evidence], redactor: &Redactor) -> bool {
+    evidence.iter_mut().fold(false, |found, e| hide(&mut e.message, redactor) | found)
+}
+
+/// Answers whether there was something to hide.
+fn hide(text: &mut String, redactor: &Redactor) -> bool {
+    let Cow::Owned(redacted) = redactor.text(text) else { return false };
+    *text = redacted;
+    true
 }

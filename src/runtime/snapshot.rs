@@ -28,7 +28,7 @@ pub enum Wanted {
 /// What explains the present blockers: all that their judges have looked at, so that they come out the same when it is reopened.
 pub fn plan(triage: &Triage, now: Time, context: &str) -> Plan {
     let cluster = &triage.cluster;
-    let report = triage.report();
+    let report = triage.engine.report(cluster);
     let totals = Totals { pods: report.summary.pods, workloads: report.summary.workloads };
     let header = Header { captured_at: now, context: context.to_owned(), coverage: Coverage::default(), gone: Vec::new(), totals };
     let mut plan = Plan { header, objects: BTreeSet::new() };
@@ -37,7 +37,7 @@ pub fn plan(triage: &Triage, now: Time, context: &str) -> Plan {
         plan.take(cluster, look, &mut gone);
     }
     for blocker in report.blockers {
-        plan.objects.extend(blocker.affected.iter().chain(&blocker.pod_names).chain([&blocker.root]).map(named));
+        plan.objects.extend(blocker.affected.iter().chain(&*blocker.pod_names).chain([&blocker.root]).map(named));
     }
     plan.objects.retain(|wanted| wanted.is_known(cluster));
     plan.header.gone = gone.into_iter().map(|o: ObjectRef| o.to_string()).collect();
@@ -47,7 +47,8 @@ pub fn plan(triage: &Triage, now: Time, context: &str) -> Plan {
 
 /// Everything that is followed, as far as it may be read.
 pub fn everything(triage: &Triage, now: Time, context: &str) -> Plan {
-    let (cluster, summary) = (&triage.cluster, triage.report().summary);
+    let cluster = &triage.cluster;
+    let summary = triage.engine.report(cluster).summary;
     let totals = Totals { pods: summary.pods, workloads: summary.workloads };
     let mut coverage = Coverage::default();
     for (kind, namespace, state) in cluster.coverage().iter() {

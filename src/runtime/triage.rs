@@ -27,7 +27,8 @@ impl Triage {
         while self.engine.step(&self.cluster, now) == Progress::More {}
     }
 
-    pub fn report(&self) -> Report {
-        self.engine.report(&self.cluster)
+    /// What is found now; what did not change since this was last asked costs nothing.
+    pub fn report(&mut self) -> Report {
+        self.engine.update(&self.cluster)
     }
 }

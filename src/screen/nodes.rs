@@ -19,7 +19,7 @@ const TITLES: [&str; 3] = ["taint", "memory", "cpu"];
 pub fn fits(scene: &Scene<'_>) -> Vec<NodeFit> {
     let At::Blocker(id) = &scene.app.view().at else { return Vec::new() };
     let Some(blocker) = scene.blocker(id).filter(|blocker| blocker.layer == Layer::Scheduling) else { return Vec::new() };
-    let shown = blocker.evidence.iter().map(|evidence| &evidence.object).chain(&blocker.pod_names);
+    let shown = blocker.evidence.iter().map(|evidence| &evidence.object).chain(&*blocker.pod_names);
     let pending = shown.filter_map(|object| scene.cluster.pod(&object.namespace, &object.name)).find(|pod| pod.node().is_none());
     pending.map(|pod| fit(scene.cluster, pod)).unwrap_or_default()
 }

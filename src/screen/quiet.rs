@@ -36,7 +36,7 @@ impl Entry<'_> {
 fn list(scene: &Scene<'_>, ages: &Ages) -> Pane {
     let filter = &scene.app.view().filter;
     let muted = scene.app.muted.iter().filter_map(|id| scene.blocker(id)).map(Entry::Muted);
-    let quiet = scene.report().quiet.iter().filter(|quiet| seen(scene, quiet)).map(Entry::Quiet);
+    let quiet = scene.report().quiet.iter().filter(|quiet| seen(scene, quiet)).map(|quiet| Entry::Quiet(quiet));
     let entries: Vec<Entry<'_>> = muted.chain(quiet).filter(|entry| filter.matches_text(&entry.text())).collect();
     let window = window(scene.app, "quiet", entries.len(), |at| entries[at].id(), filtered(scene.app));
     let rows = entries[window.first..window.end].iter().map(|entry| row(scene, entry, ages)).collect();

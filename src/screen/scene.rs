@@ -80,7 +80,7 @@ impl<'a> Scene<'a> {
 
     pub(super) fn blocker(&self, id: &str) -> Option<&'a Blocker> {
         let clearing = self.settled.clearing.iter().map(|(blocker, _)| blocker);
-        self.report().blockers.iter().chain(clearing).find(|blocker| blocker.id == id)
+        self.report().blockers.iter().chain(clearing).find(|blocker| blocker.id == id).map(|blocker| &**blocker)
     }
 
     /// Since when a blocker is gone, if it only stays on the screen for a while.
@@ -100,7 +100,7 @@ impl<'a> Scene<'a> {
                 || consequence()
                 || owner != *object && &*object.kind != "Pod" && blocker.affected.contains(&owner)
         };
-        self.report().blockers.iter().filter(concerns).collect()
+        self.report().blockers.iter().map(|blocker| &**blocker).filter(concerns).collect()
     }
 
     /// Whether some kind that is needed is still being read.

@@ -23,7 +23,7 @@ pub(super) struct Shown<'a> {
 
 pub(super) fn shown<'a>(scene: &Scene<'a>) -> Shown<'a> {
     let clearing = scene.settled.clearing.iter().map(|(blocker, _)| blocker);
-    let every: Vec<&Blocker> = scene.report().blockers.iter().chain(clearing).collect();
+    let every: Vec<&Blocker> = scene.report().blockers.iter().chain(clearing).map(|blocker| &**blocker).collect();
     let (muted, heard): (Vec<&Blocker>, Vec<&Blocker>) = every.into_iter().partition(|blocker| scene.app.muted.contains(&blocker.id));
     let before = heard.len();
     let kept: Vec<&Blocker> = heard.into_iter().filter(|blocker| in_namespaces(scene, blocker) && passes(scene, blocker)).collect();
@@ -67,7 +67,7 @@ fn passes(scene: &Scene<'_>, blocker: &Blocker) -> bool {
 /// All that is written about a blocker here and on its screen.
 fn text(blocker: &Blocker) -> String {
     let mut text = format!("{} {} {} {} {}", blocker.layer.label(), blocker.title, blocker.summary, blocker.key, blocker.cause);
-    for object in blocker.affected.iter().chain(&blocker.pod_names).chain([&blocker.root]) {
+    for object in blocker.affected.iter().chain(&*blocker.pod_names).chain([&blocker.root]) {
         text.push_str(&format!(" {object}"));
     }
     for evidence in &blocker.evidence {

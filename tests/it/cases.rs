@@ -135,8 +135,9 @@ fn compare(case: &Case, report: &Report) -> Vec<String> {
 
 /// The blocker that is judged: one with a preferred root, else the first that touches the subject.
 fn answer<'a>(expect: &Expect, report: &'a Report, mine: &BTreeSet<String>) -> Option<&'a Blocker> {
-    let rooted = |root: &String| report.blockers.iter().find(|b| plain(&b.root.to_string()) == *root);
-    let touching = || report.blockers.iter().find(|b| !touched(b).is_disjoint(mine));
+    let blockers = || report.blockers.iter().map(|b| &**b);
+    let rooted = |root: &String| blockers().find(|b| plain(&b.root.to_string()) == *root);
+    let touching = || blockers().find(|b| !touched(b).is_disjoint(mine));
     expect.prefer_root.iter().find_map(rooted).or_else(touching)
 }
 
@@ -162,7 +163,7 @@ fn differences(expect: &Expect, answer: &Blocker) -> Vec<String> {
 fn lost(expect: &Expect, answer: &Blocker, report: &Report, owners: &Owners) -> Vec<String> {
     let subjects: BTreeSet<String> = expect.subject_any_of.iter().cloned().collect();
     let others = report.blockers.iter().filter(|b| expect.split_ok && !touched(b).is_disjoint(&subjects));
-    let have: BTreeSet<String> = touched(answer).into_iter().chain(others.flat_map(touched)).collect();
+    let have: BTreeSet<String> = touched(answer).into_iter().chain(others.flat_map(|b| touched(b))).collect();
     let text = haystack(answer);
     let inside = |object: &String| {
         let mut parts = object.splitn(3, '/');
@@ -178,7 +179,7 @@ fn lost(expect: &Expect, answer: &Blocker, report: &Report, owners: &Owners) -> 
 const WORKLOADS: [&str; 7] = ["Pod", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"];
 
 fn touched(blocker: &Blocker) -> BTreeSet<String> {
-    [&blocker.root].into_iter().chain(&blocker.affected).map(|o| plain(&o.to_string())).collect()
+    [&blocker.root].into_iter().chain(&*blocker.affected).map(|o| plain(&o.to_string())).collect()
 }
 
 /// Cases name kinds without their group.

@@ -129,7 +129,7 @@ fn check(case: &Case) -> Vec<String> {
 }
 
 fn compare(e: &Expect, report: &Report) -> Vec<String> {
-    let same = |b: &&holdup::diagnose::Blocker| b.cause == e.cause && e.key.as_ref().is_none_or(|k| *k == b.key);
+    let same = |b: &&std::sync::Arc<holdup::diagnose::Blocker>| b.cause == e.cause && e.key.as_ref().is_none_or(|k| *k == b.key);
     let Some(b) = report.blockers.iter().find(same) else {
         let got: Vec<String> =
             report.blockers.iter().map(|b| format!("{} {:?}", b.id, b.consequences.iter().map(|c| c.cause).collect::<Vec<_>>())).collect();

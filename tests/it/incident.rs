@@ -1,6 +1,7 @@
 //! An incident with something in every part of the screen, made by hand: frames of it are pictures to look at.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use holdup::diagnose::{Blocker, Clock, ClockKind, Consequence, Evidence, Layer, Quiet, Report, Summary, Unchecked, Verdict};
 use holdup::model::{Cluster, ObjectRef, Time};
@@ -73,9 +74,9 @@ fn blocker(layer: Layer, cause: &'static str, key: &str, title: &str, since: &st
         clock: None,
         title: title.to_owned(),
         summary: format!("{title}."),
-        affected: Vec::new(),
+        affected: Arc::default(),
         pods: 0,
-        pod_names: Vec::new(),
+        pod_names: Arc::default(),
         down: 0,
         services: Vec::new(),
         facts: BTreeMap::new(),
@@ -86,10 +87,10 @@ fn blocker(layer: Layer, cause: &'static str, key: &str, title: &str, since: &st
     }
 }
 
-fn workloads(names: &[&str]) -> Vec<ObjectRef> {
+fn workloads(names: &[&str]) -> Arc<[ObjectRef]> {
     let mut all: Vec<ObjectRef> = names.iter().map(|name| object(&format!("Deployment/{name}"))).collect();
     all.sort();
-    all
+    all.into()
 }
 
 fn taint() -> Blocker {
@@ -121,13 +122,13 @@ fn silent_node() -> Blocker {
         root: object("Deployment/shop/web"),
         affected: workloads(&["shop/web"]),
         pods: 2,
-        pod_names: Vec::new(),
+        pod_names: Arc::default(),
         evidence: Vec::new(),
     };
     Blocker {
         affected: workloads(&["shop/db", "shop/web", "pay/ledger", "pay/api"]),
         pods: 12,
-        pod_names: Vec::new(),
+        pod_names: Arc::default(),
         consequences: vec![init],
         ..blocker(Layer::Node, "node-unreachable", "Node//n17", "n17 silent since 11:57, 12 pods frozen", "11:57:40")
     }
@@ -187,5 +188,5 @@ pub fn report() -> Report {
         since: Some(at("09:00:00")),
     }];
     let summary = Summary { pods: 1284, workloads: 310, stuck_pods: 31, stuck_workloads: 9, blocked: 4, delayed: 2, quiet: 1 };
-    Report { summary, blockers, quiet }
+    Report { summary, blockers: blockers.into_iter().map(Arc::new).collect(), quiet: quiet.into_iter().map(Arc::new).collect() }
 }

@@ -61,11 +61,11 @@ fn a_row_that_comes_above_the_cursor_does_not_push_it() {
     stage.resize(80, 24);
     let many = |extra: usize| {
         let mut report = incident::report();
-        let old = report.blockers[1].clone();
+        let old = (*report.blockers[1]).clone();
         for nth in 0..40 + extra {
             let mut blocker = old.clone();
             blocker.id = format!("image-denied:registry:{:02}", 99 - nth);
-            report.blockers.insert(1, blocker);
+            report.blockers.insert(1, blocker.into());
         }
         report
     };

@@ -26,9 +26,10 @@ pub(super) fn of_demo(cli: &Cli) -> Result<ExitCode> {
 
 fn print_report(cli: &Cli, args: &ReportArgs, mut seen: Seen) -> Result<ExitCode> {
     seen.triage.judge(seen.now);
+    let report = seen.triage.report();
     let cluster = &seen.triage.cluster;
     let only = narrow::resolve(cluster, &args.objects, &cli.cluster.namespaces)?;
-    let mut report = narrow::narrow(seen.triage.report(), cluster, &only, &cli.cluster.namespaces);
+    let mut report = narrow::narrow(report, cluster, &only, &cli.cluster.namespaces);
     if let Some(totals) = seen.totals.filter(|_| cli.cluster.namespaces.is_empty()) {
         (report.summary.pods, report.summary.workloads) = (totals.pods, totals.workloads);
     }

@@ -1,6 +1,6 @@
 //! Picture: what is known, what of it is shown, and since when.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::diagnose::{Progress, Report, Settled, settle};
 use crate::model::{Node, Time};
 use crate::redact::Redactor;
 use crate::runtime::clock::Clock;
-use crate::runtime::redaction::redacted;
+use crate::runtime::redaction::Redaction;
 use crate::runtime::triage::Triage;
 use crate::runtime::{live, log};
 use crate::screen::{Link, Scene, Status};
@@ -31,13 +31,13 @@ pub(super) struct Picture {
     /// Whose clock it is; none for files and the demo.
     follows: Option<Connection>,
     pub status: Status,
-    redactor: Arc<Redactor>,
+    redaction: Redaction,
     /// What is true now.
     settled: Settled,
     /// What is shown: that of before while rows must not move.
     shown: Settled,
     shown_at: Time,
-    first_seen: BTreeMap<String, Time>,
+    first_seen: HashMap<String, Time>,
     fresh: BTreeSet<String>,
     /// Changes came that no report has taken in.
     stale: bool,
@@ -67,11 +67,11 @@ impl Picture {
             clock,
             follows,
             status,
-            redactor,
+            redaction: Redaction::new(redactor),
             settled: Settled::default(),
             shown: Settled::default(),
             shown_at: now,
-            first_seen: BTreeMap::new(),
+            first_seen: HashMap::new(),
             fresh: BTreeSet::new(),
             stale: true,
             unshown: true,
@@ -225,17 +225,17 @@ impl Picture {
         if !self.stale && !self.triage.engine.changed() && !expired {
             return;
         }
-        // In a large cluster a report takes a while: a fifth of the time is enough for it, the rest is for keys and deltas.
+        // A report after a change is quick. Should one take a while, a fifth of the time is enough: the rest is for keys and deltas.
         if self.reported.elapsed() < self.cost * 4 {
             return;
         }
         let begun = Instant::now();
         self.stale = false;
         self.triage.engine.take_changed();
-        let report = redacted(self.triage.report(), &self.redactor);
+        let report = self.redaction.redacted(self.triage.report());
         self.note_fresh(&report, now);
         // What a kind that had not come yet explains better was never there to clear.
-        let next = if self.was_complete { settle(&self.settled, report, now) } else { Settled { report, clearing: Vec::new() } };
+        let next = if self.was_complete { settle(&self.settled, report, now) } else { Settled::from(report) };
         if next != self.settled {
             self.settled = next;
             self.unshown = true;
@@ -248,10 +248,15 @@ impl Picture {
     fn note_fresh(&mut self, report: &Report, now: Time) {
         for b in &report.blockers {
             let seen = if self.was_complete { now } else { now.plus(-FRESH) };
-            self.first_seen.entry(b.id.clone()).or_insert(seen);
+            if !self.first_seen.contains_key(&b.id) {
+                self.first_seen.insert(b.id.clone(), seen);
+            }
         }
         self.was_complete |= self.settling;
-        self.first_seen.retain(|id, _| report.blockers.iter().any(|b| b.id == *id));
+        if self.first_seen.len() > report.blockers.len() {
+            let present: HashSet<&str> = report.blockers.iter().map(|b| &*b.id).collect();
+            self.first_seen.retain(|id, _| present.contains(&**id));
+        }
         self.fresh = self.first_seen.iter().filter(|(_, at)| now.since(**at) < FRESH).map(|(id, _)| id.clone()).collect();
     }
 }
