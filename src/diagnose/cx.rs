@@ -78,6 +78,12 @@ impl<'a> Cx<'a> {
         self.cluster.all(namespace)
     }
 
+    /// Whether one object of a kind is like this. The others are not kept open: for looks over many.
+    pub fn any<T: Stored + 'a>(&self, namespace: Option<&str>, like: impl Fn(&T) -> bool) -> bool {
+        self.look(&Look::Set(T::KIND, namespace));
+        self.cluster.wanted(namespace, like).next().is_some()
+    }
+
     /// The same for any kind, by its id.
     pub fn objects(&self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
         self.look(&Look::Set(kind, namespace));

@@ -83,10 +83,15 @@ impl Engine {
         Self { options, waiting: BTreeSet::from([Arc::new(Subject::ControlPlane)]), ..Self::default() }
     }
 
-    /// Notes what a delta touched: those objects, and whoever looked at what it changed.
-    pub fn touch(&mut self, touched: &Touched) {
+    /// Notes what a delta touched: those objects, and whoever looked at what it changed. Most objects of a large cluster are no
+    /// subjects, and need not wait.
+    pub fn touch(&mut self, cluster: &Cluster, touched: &Touched) {
         for (kind, namespace, name) in &touched.objects {
-            self.waiting.insert(Arc::new(Subject::Object(*kind, namespace.clone(), name.clone())));
+            let subject = Subject::Object(*kind, namespace.clone(), name.clone());
+            let is_new = || cluster.object(*kind, namespace, name).is().is_some_and(|object| is_subject(cluster, *kind, object));
+            if *kind == Kind::Pod || self.judged.contains_key(&subject) || is_new() {
+                self.waiting.insert(Arc::new(subject));
+            }
         }
         for read in &touched.reads {
             self.waiting.extend(self.readers.get(read).into_iter().flatten().cloned());

@@ -1,9 +1,9 @@
 //! What stands in front of the API: webhooks, policies, aggregated APIs.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Meta, Selector, Text};
 
-api! {
+packed_api! {
     /// Validating or mutating: they have the same shape.
     pub struct WebhookConfiguration {
         #[serde(rename = "metadata")]

@@ -3,38 +3,48 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::batch::Change;
-use super::indexes::{Index, Place as At};
+use super::indexes::Index;
+use super::kept::Kept;
 use super::pods::{Pods, Witness};
+use super::store::Store;
 use super::{
     Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Stored, kinds::Shape,
 };
 
-type Objects = BTreeMap<Box<str>, BTreeMap<Box<str>, Object>>;
+/// Namespace and name.
+type At = (Box<str>, Box<str>);
 
 /// Everything that is known of the cluster.
 #[derive(Debug, Default)]
 pub struct Cluster {
-    stores: HashMap<Kind, Objects>,
+    stores: HashMap<Kind, Store>,
     pods: Pods,
     coverage: Coverage,
     events_by_subject: Index,
     owned: Index,
     /// How many objects of a kind and namespace nobody else has made.
     tops: HashMap<Kind, BTreeMap<Box<str>, usize>>,
+    ill_nodes: BTreeSet<u32>,
     listing: HashMap<(Kind, Place), Listing>,
     /// Known not to exist although their kind is not known whole.
     gone: BTreeSet<(Kind, Box<str>, Box<str>)>,
+    /// Where objects are packed.
+    scratch: Vec<u8>,
 }
 
 /// Kinds that others make pods through: how many nobody made is counted.
 const WORKLOADS: [Kind; 3] = [Kind::ReplicaSet, Kind::Job, Kind::ReplicationController];
 
+/// Objects of one kind that may be open when a change comes.
+const MOST_VIEWS: usize = 512;
+/// Objects of one kind that may be open while much is judged. Nodes are looked at again and again: they stay open.
+const MOST_VIEWS_JUDGING: usize = 2048;
+
 /// What a running list has seen so far.
 #[derive(Debug, Default)]
 struct Listing {
     epoch: u32,
-    seen: HashSet<(Kind, At)>,
-    /// Rows of pods, a bit each.
+    /// Rows of pods or slots of a store, a bit each.
     rows: Vec<u64>,
 }
 
@@ -57,6 +67,7 @@ impl Cluster {
     pub fn apply(&mut self, delta: Delta) -> Touched {
         let mut touched = Touched::default();
         self.pods.drop_views();
+        self.stores.values_mut().filter(|store| store.opened() > MOST_VIEWS).for_each(Store::drop_views);
         match delta {
             Delta::Began { kind, place, epoch } => self.begin(kind, place, epoch, &mut touched),
             Delta::Batch { kind, place, epoch, batch } => self.take(kind, &place, epoch, batch, &mut touched),
@@ -68,6 +79,12 @@ impl Cluster {
             }
         }
         touched
+    }
+
+    /// Closes what judging opened, if that is much. To be called between judgements: whoever judges everything looks at everything.
+    pub fn drop_views(&mut self) {
+        let stores = self.stores.iter_mut().filter(|(kind, store)| **kind != Kind::Node && store.opened() > MOST_VIEWS_JUDGING);
+        stores.for_each(|(_, store)| store.drop_views());
     }
 
     pub fn coverage(&self) -> &Coverage {
@@ -97,19 +114,25 @@ impl Cluster {
 
     /// All objects of a kind in the enum of shapes. Pods are put together one by one for this: use [`Cluster::pods`].
     pub fn objects<'a>(&'a self, kind: Kind, namespace: Option<&str>) -> impl Iterator<Item = &'a Object> {
-        let store = self.stores.get(&kind);
-        let one = namespace.and_then(|ns| store.and_then(|s| s.get(ns)));
-        let all = store.filter(|_| namespace.is_none()).into_iter().flat_map(BTreeMap::values);
         let rows = if kind == Kind::Pod { self.pods.in_order(namespace) } else { Vec::new() };
         let pods = rows.into_iter().filter_map(|at| self.pods.object(self.pods.at(at)?));
-        one.into_iter().chain(all).flat_map(BTreeMap::values).chain(pods)
+        let store = self.stores.get(&kind);
+        store.into_iter().flat_map(move |store| store.slots(namespace).filter_map(|at| store.get(at))).chain(pods)
+    }
+
+    /// The same for those that are wanted; the others are not kept open. For looks over many of which few matter.
+    pub fn wanted<'a, T: Stored + 'a>(&'a self, namespace: Option<&str>, wanted: impl Fn(&T) -> bool) -> impl Iterator<Item = &'a T> {
+        let is = move |object: &Object| T::of(object).is_some_and(&wanted);
+        let store = self.stores.get(&T::KIND);
+        let slots = store.into_iter().flat_map(move |store| store.slots(namespace).map(move |at| (store, at)));
+        slots.filter_map(move |(store, at)| store.get_if(at, &is)).filter_map(T::of)
     }
 
     pub fn count(&self, kind: Kind) -> usize {
         if kind == Kind::Pod {
             return self.pods.len();
         }
-        self.stores.get(&kind).map_or(0, |s| s.values().map(BTreeMap::len).sum())
+        self.stores.get(&kind).map_or(0, |store| store.len(None))
     }
 
     /// How many objects of a kind a namespace holds.
@@ -117,7 +140,12 @@ impl Cluster {
         if kind == Kind::Pod {
             return self.pods.in_order(Some(namespace)).len();
         }
-        self.stores.get(&kind).and_then(|s| s.get(namespace)).map_or(0, BTreeMap::len)
+        self.stores.get(&kind).map_or(0, |store| store.len(Some(namespace)))
+    }
+
+    /// Whether some node does not say that it is ready.
+    pub fn has_ill_node(&self) -> bool {
+        !self.ill_nodes.is_empty()
     }
 
     /// How many objects of a kind have no controller. Pods are not counted so.
@@ -151,14 +179,19 @@ impl Cluster {
 
     /// Objects of a kind whose controller has this uid.
     pub fn owned<T: Stored>(&self, uid: &str) -> Vec<&T> {
-        let key = owned_key(T::KIND, uid);
-        self.owned.get(&key).filter_map(|(ns, name)| self.find(T::KIND, ns, name)).filter_map(T::of).collect()
+        let Some(store) = self.stores.get(&T::KIND) else { return Vec::new() };
+        let found = self.owned.get(Read::owned(T::KIND, uid)).filter_map(|at| store.get(at));
+        let mut owned: Vec<&Object> = found.filter(|o| o.meta().controller().is_some_and(|c| *c.uid == *uid)).collect();
+        owned.sort_by(|a, b| (&a.meta().namespace, &a.meta().name).cmp(&(&b.meta().namespace, &b.meta().name)));
+        owned.into_iter().filter_map(T::of).collect()
     }
 
     /// Events about an object, newest first. Node events are found by name: the kubelet writes the node's name as uid.
     pub fn events(&self, about: &ObjectRef) -> Vec<&Event> {
-        let key = subject_key(&about.kind, &about.namespace, &about.name);
-        let mut events: Vec<&Event> = self.events_by_subject.get(&key).filter_map(|(ns, name)| self.get::<Event>(ns, name).is()).collect();
+        let Some(store) = self.stores.get(&Kind::Event) else { return Vec::new() };
+        let is_about = |e: &&Event| *e.about.namespace == *about.namespace && *e.about.name == *about.name && subject_kind(e) == about.kind;
+        let slots = self.events_by_subject.get(Read::events_of(&about.kind, &about.namespace, &about.name));
+        let mut events: Vec<&Event> = slots.filter_map(|at| store.get(at).and_then(Event::of)).filter(is_about).collect();
         events.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.meta.name.cmp(&b.meta.name)));
         events
     }
@@ -207,7 +240,8 @@ impl Cluster {
         if kind == Kind::Pod {
             return self.pods.find(namespace, name).and_then(|at| self.pods.object(self.pods.at(at)?));
         }
-        self.stores.get(&kind)?.get(namespace)?.get(name)
+        let store = self.stores.get(&kind)?;
+        store.find(namespace, name).and_then(|at| store.get(at))
     }
 
     fn missing<T>(&self, kind: Kind, namespace: &str, name: &str) -> Seen<T> {
@@ -235,11 +269,8 @@ impl Cluster {
                     next += 1;
                 }
                 Change::Upsert(object) => {
-                    let at = address(&object);
-                    if let Some(listing) = &mut seen {
-                        listing.seen.insert((kind, at.clone()));
-                    }
-                    self.upsert(kind, &at, object, touched);
+                    let slot = self.upsert(kind, object, touched);
+                    seen.iter_mut().for_each(|listing| listing.note_row(slot));
                 }
                 Change::Delete(id) => self.remove(kind, &(id.namespace, id.name), touched),
             }
@@ -261,10 +292,11 @@ impl Cluster {
     }
 
     fn sweep(&mut self, kind: Kind, namespace: Option<&str>, listing: &Listing, touched: &mut Touched) {
-        let places = self.objects(kind, namespace).map(address);
-        let gone: Vec<At> = places.filter(|at| !listing.seen.contains(&(kind, at.clone()))).collect();
+        let store = self.stores.get(&kind);
+        let slots = store.into_iter().flat_map(|store| store.slots(namespace));
+        let gone: Vec<u32> = slots.filter(|at| !listing.has_row(*at)).collect();
         for at in gone {
-            self.remove(kind, &at, touched);
+            self.take_out(kind, at, touched);
         }
     }
 
@@ -288,18 +320,30 @@ impl Cluster {
         touched.reads.insert(Read::coverage(kind));
     }
 
-    fn upsert(&mut self, kind: Kind, at: &At, object: Object, touched: &mut Touched) {
-        let before = self.stores.get_mut(&kind).and_then(|s| s.get_mut(&at.0)).and_then(|names| names.remove(&at.1));
-        let before = before.map(|before| calmed(before, &object));
-        if before.as_ref() != Some(&object) {
-            if let Some(old) = &before {
-                touch(kind, at, old, touched);
-                self.unindex(kind, at, old);
-            }
-            touch(kind, at, &object, touched);
-            self.index(kind, at, &object);
+    fn upsert(&mut self, kind: Kind, mut object: Object, touched: &mut Touched) -> u32 {
+        let at = address(&object);
+        let kept = Kept::new(&at.1, &mut object, &mut self.scratch);
+        let store = self.stores.entry(kind).or_default();
+        let Some(slot) = store.find(&at.0, &at.1) else {
+            let slot = store.add(kept);
+            self.note(kind, slot, &object, touched);
+            self.show(kind, slot, object);
+            return slot;
+        };
+        if store.kept(slot) == Some(&kept) {
+            return slot;
         }
-        self.stores.entry(kind).or_default().entry(at.0.clone()).or_default().insert(at.1.clone(), object);
+        let before = store.replace(slot, kept);
+        if !before.as_ref().is_some_and(|before| is_calm(before, &object)) {
+            before.iter().for_each(|before| self.unnote(kind, slot, before, touched));
+            self.note(kind, slot, &object, touched);
+        }
+        self.show(kind, slot, object);
+        slot
+    }
+
+    fn show(&mut self, kind: Kind, slot: u32, object: Object) {
+        self.stores.entry(kind).or_default().show(slot, object);
     }
 
     fn remove(&mut self, kind: Kind, at: &At, touched: &mut Touched) {
@@ -307,44 +351,56 @@ impl Cluster {
             let row = self.pods.find(&at.0, &at.1);
             return row.into_iter().for_each(|row| self.pods.remove(row, touched));
         }
-        let Some(names) = self.stores.get_mut(&kind).and_then(|s| s.get_mut(&at.0)) else { return };
-        if let Some(object) = names.remove(&at.1) {
-            touch(kind, at, &object, touched);
-            self.unindex(kind, at, &object);
+        let slot = self.stores.get(&kind).and_then(|store| store.find(&at.0, &at.1));
+        slot.into_iter().for_each(|slot| self.take_out(kind, slot, touched));
+    }
+
+    fn take_out(&mut self, kind: Kind, slot: u32, touched: &mut Touched) {
+        if let Some(object) = self.stores.get_mut(&kind).and_then(|store| store.remove(slot)) {
+            self.unnote(kind, slot, &object, touched);
         }
     }
 
-    fn index(&mut self, kind: Kind, at: &At, object: &Object) {
-        if object.meta().controller().is_none() && WORKLOADS.contains(&kind) {
-            let places = self.tops.entry(kind).or_default();
-            match places.get_mut(&at.0) {
-                Some(count) => *count += 1,
-                None => drop(places.insert(at.0.clone(), 1)),
-            }
+    /// Notes an object that is new in its slot.
+    fn note(&mut self, kind: Kind, slot: u32, object: &Object, touched: &mut Touched) {
+        touch(kind, &address(object), object, touched);
+        self.count_top(kind, object, 1);
+        if let Some((index, key)) = self.index(kind, object) {
+            index.add(key, slot);
         }
-        for (index, key) in self.keys(kind, object) {
-            index.add(&key, at);
-        }
-    }
-
-    fn unindex(&mut self, kind: Kind, at: &At, object: &Object) {
-        if object.meta().controller().is_none()
-            && let Some(count) = self.tops.get_mut(&kind).and_then(|places| places.get_mut(&at.0))
+        if let Object::Node(node) = object
+            && !node.is_ready()
         {
-            *count = count.saturating_sub(1);
-        }
-        for (index, key) in self.keys(kind, object) {
-            index.remove(&key, at);
+            self.ill_nodes.insert(slot);
         }
     }
 
-    fn keys<'a>(&'a mut self, kind: Kind, object: &Object) -> Vec<(&'a mut Index, String)> {
-        let owner = object.meta().controller().map(|o| o.uid.to_string()).unwrap_or_default();
-        if let Object::Event(e) = object {
-            let about = super::kinds::qualified(&e.about.api_version, &e.about.kind);
-            return vec![(&mut self.events_by_subject, subject_key(&about, &e.about.namespace, &e.about.name))];
+    /// Forgets an object that leaves its slot.
+    fn unnote(&mut self, kind: Kind, slot: u32, object: &Object, touched: &mut Touched) {
+        touch(kind, &address(object), object, touched);
+        self.count_top(kind, object, -1);
+        if let Some((index, key)) = self.index(kind, object) {
+            index.remove(key, slot);
         }
-        vec![(&mut self.owned, if owner.is_empty() { owner } else { owned_key(kind, &owner) })]
+        if let Object::Node(_) = object {
+            self.ill_nodes.remove(&slot);
+        }
+    }
+
+    fn count_top(&mut self, kind: Kind, object: &Object, more: isize) {
+        if WORKLOADS.contains(&kind) && object.meta().controller().is_none() {
+            let count = self.tops.entry(kind).or_default().entry(object.meta().namespace.clone()).or_default();
+            *count = count.saturating_add_signed(more);
+        }
+    }
+
+    /// Where an object is looked for by something other than its name.
+    fn index(&mut self, kind: Kind, object: &Object) -> Option<(&mut Index, Read)> {
+        if let Object::Event(e) = object {
+            return Some((&mut self.events_by_subject, Read::events_of(&subject_kind(e), &e.about.namespace, &e.about.name)));
+        }
+        let owner = object.meta().controller().filter(|owner| !owner.uid.is_empty())?;
+        Some((&mut self.owned, Read::owned(kind, &owner.uid)))
     }
 }
 
@@ -361,24 +417,20 @@ fn other_name(kind: &str, name: &str) -> String {
     if Kind::named(kind) == Kind::Other { format!("{kind}/{name}") } else { name.to_owned() }
 }
 
-fn owned_key(kind: Kind, uid: &str) -> String {
-    format!("{}/{uid}", kind.row().name)
+/// The kind of what an event is about, as references name it.
+fn subject_kind(event: &Event) -> String {
+    super::kinds::qualified(&event.about.api_version, &event.about.kind)
 }
 
-fn subject_key(kind: &str, namespace: &str, name: &str) -> String {
-    format!("{kind}/{namespace}/{name}")
-}
-
-/// The object as it was, with what changes without meaning anything as it is now: a version that only counts up, and the
-/// heartbeats of a node that only says it is still alive. What still differs then is worth another look.
-fn calmed(mut before: Object, now: &Object) -> Object {
-    before.meta_mut().version = now.meta().version.clone();
-    if let (Object::Node(before), Object::Node(now)) = (&mut before, now) {
-        for (old, new) in before.status.conditions.iter_mut().zip(&now.status.conditions) {
-            old.last_heartbeat_time = new.last_heartbeat_time;
-        }
+/// Whether an object changed without meaning anything: the heartbeats of a node that only says it is still alive. What still differs
+/// then is worth another look.
+fn is_calm(before: &Object, now: &Object) -> bool {
+    let (Object::Node(before), Object::Node(now)) = (before, now) else { return before == now };
+    let mut calmed = before.clone();
+    for (old, new) in calmed.status.conditions.iter_mut().zip(&now.status.conditions) {
+        old.last_heartbeat_time = new.last_heartbeat_time;
     }
-    before
+    calmed == *now
 }
 
 fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
@@ -389,8 +441,7 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
     let owner = object.meta().controller().map(|o| &*o.uid);
     touched.reads.extend(owner.map(|uid| Read::owned(kind, uid)));
     if let Object::Event(e) = object {
-        let about = super::kinds::qualified(&e.about.api_version, &e.about.kind);
-        touched.reads.insert(Read::events_of(&about, &e.about.namespace, &e.about.name));
+        touched.reads.insert(Read::events_of(&subject_kind(e), &e.about.namespace, &e.about.name));
     }
 }
 

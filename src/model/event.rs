@@ -1,5 +1,6 @@
 //! Events: one entry per object, reason and text, with Kubernetes' two spellings made one.
 
+use super::pack::{pack_fields, packed_api};
 use super::pull::{Pull, api};
 use super::read::Reader;
 use super::{Meta, Text, Time};
@@ -24,7 +25,9 @@ pub struct Event {
     pub last: Option<Time>,
 }
 
-api! {
+pack_fields!(Event { meta, kind, reason, message, about, source, host, count, first, last });
+
+packed_api! {
     /// `involvedObject` or `regarding`.
     pub struct About {
         api_version: Text,

@@ -1,33 +1,58 @@
-//! Indexes: from owner, node and event subject to what belongs to them.
+//! Indexes: from an owner or the subject of events to slots. Only hashes are kept: who looks something up compares what it finds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use hashbrown::HashTable;
 
-/// Namespace and name.
-pub(super) type Place = (Box<str>, Box<str>);
+use super::Read;
 
-/// A map from a key to places, without empty entries.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Index {
-    map: BTreeMap<Box<str>, BTreeSet<Place>>,
-}
+/// A map from keys to slots. What it finds may also belong to another key, seldom.
+#[derive(Debug, Default)]
+pub(super) struct Index(HashTable<(u32, u32)>);
 
 impl Index {
-    pub(super) fn add(&mut self, key: &str, place: &Place) {
-        if !key.is_empty() {
-            self.map.entry(key.into()).or_default().insert(place.clone());
+    pub(super) fn add(&mut self, key: Read, at: u32) {
+        let key = short(key);
+        self.0.insert_unique(spread(key), (key, at), |(key, _)| spread(*key));
+    }
+
+    pub(super) fn remove(&mut self, key: Read, at: u32) {
+        let key = short(key);
+        if let Ok(entry) = self.0.find_entry(spread(key), |other| *other == (key, at)) {
+            entry.remove();
         }
     }
 
-    pub(super) fn remove(&mut self, key: &str, place: &Place) {
-        if let Some(set) = self.map.get_mut(key) {
-            set.remove(place);
-            if set.is_empty() {
-                self.map.remove(key);
-            }
-        }
+    pub(super) fn get(&self, key: Read) -> impl Iterator<Item = u32> + use<'_> {
+        let key = short(key);
+        self.0.iter_hash(spread(key)).filter(move |(other, _)| *other == key).map(|(_, at)| *at)
     }
+}
 
-    pub(super) fn get(&self, key: &str) -> impl Iterator<Item = &Place> {
-        self.map.get(key).into_iter().flatten()
+fn short(key: Read) -> u32 {
+    (key.hash() >> 32) as u32
+}
+
+/// The table looks at the highest and the lowest bits of a hash.
+fn spread(key: u32) -> u64 {
+    u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Kind;
+
+    #[test]
+    fn what_was_added_is_found_until_it_is_removed() {
+        let mut index = Index::default();
+        let key = |n: u32| Read::owned(Kind::Job, &n.to_string());
+        (0..1000).for_each(|n| index.add(key(n / 10), n));
+        let found = |index: &Index, n| {
+            let mut all: Vec<u32> = index.get(key(n)).collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(found(&index, 7), (70..80).collect::<Vec<_>>());
+        (70..79).for_each(|n| index.remove(key(7), n));
+        assert_eq!((found(&index, 7), found(&index, 8).len()), (vec![79], 10));
     }
 }

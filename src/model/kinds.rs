@@ -1,5 +1,6 @@
 //! KINDS: every kind that is followed, with where the API serves it and how it is read.
 
+use super::pack::Pack;
 use super::pull::Pull;
 use super::read::Reader;
 use super::*;
@@ -86,6 +87,34 @@ macro_rules! objects {
 
             pub(super) fn meta_mut(&mut self) -> &mut Meta {
                 match self { Self::Pod(o) => &mut o.meta, $(Self::$shape(o) => &mut o.meta,)+ }
+            }
+        }
+
+        /// The first byte of a packed object.
+        #[derive(Debug, Clone, Copy)]
+        enum ShapeNumber { Pod, $($shape,)+ }
+
+        impl Pack for Object {
+            fn pack(&self, out: &mut Vec<u8>) {
+                match self {
+                    Self::Pod(o) => {
+                        out.push(ShapeNumber::Pod as u8);
+                        o.pack(out);
+                    }
+                    $(Self::$shape(o) => {
+                        out.push(ShapeNumber::$shape as u8);
+                        o.pack(out);
+                    })+
+                }
+            }
+
+            fn unpack(input: &mut &[u8]) -> Self {
+                let (number, rest) = input.split_first().unwrap_or((&0, &[]));
+                *input = rest;
+                $(if *number == ShapeNumber::$shape as u8 {
+                    return Self::$shape(Box::new(Pack::unpack(input)));
+                })+
+                Self::Pod(Box::new(Pack::unpack(input)))
             }
         }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Time;
-use super::pack::packed_api;
+use super::pack::{pack_fields, packed_api};
 use super::pull::Pull;
 use super::read::Reader;
 
@@ -18,8 +18,6 @@ pub struct Meta {
     pub name: Text,
     pub namespace: Text,
     pub uid: Text,
-    #[cfg_attr(test, serde(rename = "resourceVersion"))]
-    pub version: Text,
     pub generation: i64,
     #[cfg_attr(test, serde(rename = "creationTimestamp"))]
     pub created: Option<Time>,
@@ -40,6 +38,8 @@ pub struct Meta {
     pub changed: Option<Time>,
 }
 
+pack_fields!(Meta { name, namespace, uid, generation, created, deleted, grace, labels, annotations, finalizers, owners, changed });
+
 impl Pull for Meta {
     fn pull(r: &mut Reader<'_>) -> Option<Self> {
         if !r.object() {
@@ -51,7 +51,6 @@ impl Pull for Meta {
                 b"name" => it.name = Pull::pull(r).unwrap_or_default(),
                 b"namespace" => it.namespace = Pull::pull(r).unwrap_or_default(),
                 b"uid" => it.uid = Pull::pull(r).unwrap_or_default(),
-                b"resourceVersion" => it.version = Pull::pull(r).unwrap_or_default(),
                 b"generation" => it.generation = r.int().unwrap_or_default(),
                 b"creationTimestamp" => it.created = r.time(),
                 b"deletionTimestamp" => it.deleted = r.time(),

@@ -1,9 +1,9 @@
 //! Nodes and their leases.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Meta, Resources, Text, Time};
 
-api! {
+packed_api! {
     pub struct Node {
         #[serde(rename = "metadata")]
         meta: Meta,

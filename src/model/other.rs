@@ -1,9 +1,9 @@
 //! Objects of which little is kept: secrets and config maps (that they exist), and any kind without a row of its own.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Meta, Text};
 
-api! {
+packed_api! {
     /// A Secret or ConfigMap: that it exists, never what it holds.
     pub struct Marker {
         #[serde(rename = "metadata")]

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{word, word_number};
+use super::pods::{spelled, uuid};
+use super::words::{WORDS, word, word_number};
 use super::{IntOrText, Quantity, Text, Time};
 
 /// A type that can be packed. What was packed is unpacked by the same version of the same program: nothing else is expected.
@@ -24,7 +25,7 @@ pub(super) fn unpacked<T: Pack>(mut bytes: &[u8]) -> T {
     T::unpack(&mut bytes)
 }
 
-/// `api!` for structs that are also kept packed: a number whose bits say which fields follow.
+/// `api!` for structs that are also kept packed.
 macro_rules! packed_api {
     ($(
         $(#[$meta:meta])*
@@ -37,43 +38,48 @@ macro_rules! packed_api {
             $(#[$meta])*
             pub struct $name { $( $(#[doc = $doc])* $(#[serde(rename = $wire)])? $field : $type, )* }
         )+ }
-        $(
-            impl $crate::model::pack::Pack for $name {
-                #[allow(unused_variables, unused_mut, unused_assignments, reason = "some structs have no field")]
-                fn pack(&self, out: &mut Vec<u8>) {
-                    let default = Self::default();
-                    let (mut present, mut bit) = (0_u64, 1_u64);
-                    $(
-                        present |= if self.$field == default.$field { 0 } else { bit };
-                        bit <<= 1;
-                    )*
-                    $crate::model::pack::put(out, present);
-                    bit = 1;
-                    $(
-                        if present & bit != 0 {
-                            $crate::model::pack::Pack::pack(&self.$field, out);
-                        }
-                        bit <<= 1;
-                    )*
-                }
-
-                #[allow(unused_variables, unused_mut, unused_assignments, reason = "some structs have no field")]
-                fn unpack(input: &mut &[u8]) -> Self {
-                    let mut it = Self::default();
-                    let (present, mut bit) = ($crate::model::pack::take(input), 1_u64);
-                    $(
-                        if present & bit != 0 {
-                            it.$field = $crate::model::pack::Pack::unpack(input);
-                        }
-                        bit <<= 1;
-                    )*
-                    it
-                }
-            }
-        )+
+        $( $crate::model::pack::pack_fields!($name { $($field),* }); )+
     };
 }
-pub(super) use packed_api;
+
+/// The packing of a struct: a number whose bits say which fields follow.
+macro_rules! pack_fields {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl $crate::model::pack::Pack for $name {
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "some structs have no field")]
+            fn pack(&self, out: &mut Vec<u8>) {
+                let default = Self::default();
+                let (mut present, mut bit) = (0_u64, 1_u64);
+                $(
+                    present |= if self.$field == default.$field { 0 } else { bit };
+                    bit <<= 1;
+                )*
+                $crate::model::pack::put(out, present);
+                bit = 1;
+                $(
+                    if present & bit != 0 {
+                        $crate::model::pack::Pack::pack(&self.$field, out);
+                    }
+                    bit <<= 1;
+                )*
+            }
+
+            #[allow(unused_variables, unused_mut, unused_assignments, reason = "some structs have no field")]
+            fn unpack(input: &mut &[u8]) -> Self {
+                let mut it = Self::default();
+                let (present, mut bit) = ($crate::model::pack::take(input), 1_u64);
+                $(
+                    if present & bit != 0 {
+                        it.$field = $crate::model::pack::Pack::unpack(input);
+                    }
+                    bit <<= 1;
+                )*
+                it
+            }
+        }
+    };
+}
+pub(super) use {pack_fields, packed_api};
 
 /// A number in as few bytes as it needs, seven bits each.
 pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -97,6 +103,9 @@ pub(super) fn take(input: &mut &[u8]) -> u64 {
     number
 }
 
+/// What stands before the bits of a UUID.
+const UUID: u64 = (WORDS.len() as u64) << 1 | 1;
+
 /// A text is its length, or its number among the words, told apart by the lowest bit.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     match word_number(text) {
@@ -118,13 +127,27 @@ pub(super) fn take_text<'a>(input: &mut &'a [u8]) -> &'a str {
     std::str::from_utf8(text).unwrap_or_default()
 }
 
+/// Uids are the bits of their UUID behind the number of a word that is none.
 impl Pack for Text {
     fn pack(&self, out: &mut Vec<u8>) {
-        put_text(out, self);
+        match uuid(self.as_bytes()) {
+            Some(bits) => {
+                put(out, UUID);
+                bits.into_iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
+            }
+            None => put_text(out, self),
+        }
     }
 
     fn unpack(input: &mut &[u8]) -> Self {
-        take_text(input).into()
+        let mut rest = *input;
+        if take(&mut rest) != UUID {
+            return take_text(input).into();
+        }
+        let (bits, rest) = rest.split_first_chunk::<16>().unwrap_or((&[0; 16], &[]));
+        *input = rest;
+        let part = |i: usize| u32::from_le_bytes([bits[i], bits[i + 1], bits[i + 2], bits[i + 3]]);
+        spelled([part(0), part(4), part(8), part(12)]).into()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pod: the view of one pod that judges see, with Kubernetes' names.
 
+use super::pack::packed_api;
 use super::pods::{Pods, Row};
 use super::pull::api;
 use super::{Condition, ContainerStatus, Meta, ObjectRef, Owner, PodSpec, PodStatus, Text, Time};
@@ -40,13 +41,15 @@ impl Phase {
     }
 }
 
-api! {
+packed_api! {
     /// A pod among objects of other kinds: the rest of it is behind [`Pod`].
     pub struct PodHead {
         #[serde(rename = "metadata")]
         meta: Meta,
     }
+}
 
+api! {
     /// A whole pod: what rows and templates put together again.
     pub struct PodObject {
         #[serde(rename = "metadata")]

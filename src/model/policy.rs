@@ -1,9 +1,9 @@
 //! What limits or orders the rest: namespaces, quotas, limits, classes, accounts.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Meta, Resources, Text};
 
-api! {
+packed_api! {
     pub struct Namespace {
         #[serde(rename = "metadata")]
         meta: Meta,

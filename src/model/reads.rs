@@ -81,6 +81,10 @@ impl Read {
         Self::of(&Look::Coverage(kind))
     }
 
+    pub(super) fn hash(self) -> u64 {
+        self.0
+    }
+
     /// The dependency that a look makes.
     pub fn of(look: &Look<&str>) -> Self {
         static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);

@@ -1,10 +1,10 @@
 //! Services and what stands behind them.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{IntOrText, Meta, Text};
 use std::collections::BTreeMap;
 
-api! {
+packed_api! {
     pub struct Service {
         #[serde(rename = "metadata")]
         meta: Meta,
@@ -45,7 +45,7 @@ api! {
         hostname: Text,
     }
 
-    /// Counted while reading: addresses themselves explain nothing.
+    /// Which pods stand behind it explains nothing that the pods do not: how many are ready does.
     pub struct EndpointSlice {
         #[serde(rename = "metadata")]
         meta: Meta,
@@ -61,20 +61,11 @@ api! {
 
     pub struct Endpoint {
         conditions: EndpointConditions,
-        target_ref: Option<EndpointTarget>,
-        node_name: Text,
     }
 
     pub struct EndpointConditions {
         /// Absent means ready.
         ready: Option<bool>,
-        serving: Option<bool>,
-        terminating: Option<bool>,
-    }
-
-    pub struct EndpointTarget {
-        kind: Text,
-        name: Text,
     }
 
     /// The older core/v1 kind; files from older tools hold it instead of slices.
@@ -90,9 +81,7 @@ api! {
         ports: Vec<EndpointPort>,
     }
 
-    pub struct EndpointAddress {
-        target_ref: Option<EndpointTarget>,
-    }
+    pub struct EndpointAddress {}
 
     pub struct Ingress {
         #[serde(rename = "metadata")]

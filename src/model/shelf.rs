@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::pack::{Pack, packed, unpacked};
+use super::pack::{Pack, packed, put, take, unpacked};
 use super::pull::Pull;
 use super::read::Reader;
 
@@ -16,7 +16,14 @@ pub struct Shelved<T> {
 
 impl<T: Pack> Shelved<T> {
     pub(super) fn new(value: &T) -> Self {
-        Self { bytes: packed(value), open: OnceLock::new() }
+        Self::of(&packed(value))
+    }
+}
+
+impl<T> Shelved<T> {
+    /// What packs to nothing but "no field follows" is kept as no bytes, as the default is.
+    fn of(bytes: &[u8]) -> Self {
+        Self { bytes: if bytes == [0] { Box::default() } else { bytes.into() }, open: OnceLock::new() }
     }
 }
 
@@ -28,9 +35,23 @@ impl<T: Pack> Deref for Shelved<T> {
     }
 }
 
-impl<T: Pack + Default> Default for Shelved<T> {
+impl<T> Default for Shelved<T> {
     fn default() -> Self {
-        Self::new(&T::default())
+        Self { bytes: Box::default(), open: OnceLock::new() }
+    }
+}
+
+impl<T: Pack> Pack for Shelved<T> {
+    fn pack(&self, out: &mut Vec<u8>) {
+        put(out, self.bytes.len() as u64);
+        out.extend_from_slice(&self.bytes);
+    }
+
+    fn unpack(input: &mut &[u8]) -> Self {
+        let length = take(input) as usize;
+        let (bytes, rest) = input.split_at_checked(length).unwrap_or((input, &[]));
+        *input = rest;
+        Self::of(bytes)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Claims, volumes, classes, attachments.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, Meta, NodeSelector, ResourceNeeds, Resources, Text, Time};
 use std::collections::BTreeMap;
 
-api! {
+packed_api! {
     pub struct PersistentVolumeClaim {
         #[serde(rename = "metadata")]
         meta: Meta,

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 /// In no order that matters: packed bytes never leave the process.
 #[rustfmt::skip]
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "TCP", "UDP", "SCTP", "HTTP", "HTTPS", "Always", "Never", "OnFailure", "IfNotPresent", "Exists", "Equal", "In", "NotIn",
     "DoesNotExist", "Gt", "Lt", "NoSchedule", "NoExecute", "PreferNoSchedule", "True", "False", "Unknown", "Ready", "Initialized",
     "ContainersReady", "PodScheduled", "PodReadyToStartContainers", "DisruptionTarget", "PodResizePending", "PodResizeInProgress",

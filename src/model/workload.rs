@@ -1,10 +1,10 @@
 //! Workloads: what makes pods, and what scales it.
 
-use super::pull::api;
+use super::pack::packed_api;
 use super::{Condition, IntOrText, Meta, PodSpec, Selector, Shelved, Text, Time};
 use std::collections::BTreeMap;
 
-api! {
+packed_api! {
     pub struct PodTemplate {
         #[serde(rename = "metadata")]
         meta: TemplateMeta,

@@ -18,13 +18,15 @@ impl Triage {
     /// Takes in one delta; answers whether anything that is kept changed.
     pub fn apply(&mut self, delta: Delta) -> bool {
         let touched = self.cluster.apply(delta);
-        self.engine.touch(&touched);
+        self.engine.touch(&self.cluster, &touched);
         !touched.is_empty()
     }
 
     /// Judges everything that waits to be judged.
     pub fn judge(&mut self, now: Time) {
-        while self.engine.step(&self.cluster, now) == Progress::More {}
+        while self.engine.step(&self.cluster, now) == Progress::More {
+            self.cluster.drop_views();
+        }
     }
 
     /// What is found now; what did not change since this was last asked costs nothing.

@@ -40,7 +40,8 @@ fn step_by_step(objects: &[&Value], now: Time, covered_first: bool) -> Report {
     let mut engine = Engine::new(Options { clock_is_known: true, only: None });
     let cover = |cluster: &mut Cluster, engine: &mut Engine| {
         for row in KINDS {
-            engine.touch(&cluster.apply(Delta::Lost { kind: row.kind, place: Place::All, why: CoverageState::Synced }));
+            let touched = cluster.apply(Delta::Lost { kind: row.kind, place: Place::All, why: CoverageState::Synced });
+            engine.touch(&cluster, &touched);
         }
     };
     if covered_first {
@@ -50,7 +51,8 @@ fn step_by_step(objects: &[&Value], now: Time, covered_first: bool) -> Report {
         let kind = Kind::of(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or(""));
         let mut batch = Batch::new(kind);
         batch.upsert(object.to_string().as_bytes());
-        engine.touch(&cluster.apply(Delta::Batch { kind, place: Place::All, epoch: 1, batch }));
+        let touched = cluster.apply(Delta::Batch { kind, place: Place::All, epoch: 1, batch });
+        engine.touch(&cluster, &touched);
         while engine.step(&cluster, now) == Progress::More {}
     }
     if !covered_first {
@@ -121,7 +123,8 @@ impl Running {
     }
 
     fn apply(&mut self, delta: Delta) {
-        self.engine.touch(&self.cluster.apply(delta));
+        let touched = self.cluster.apply(delta);
+        self.engine.touch(&self.cluster, &touched);
     }
 
     fn send(&mut self, object: &Value, how: impl Fn(&mut Batch, &[u8])) {
@@ -195,7 +198,7 @@ fn waiting_equals_judging_later() {
     for case in cases() {
         let cluster = picture::of(&case.objects, &[]);
         let mut engine = Engine::new(Options { clock_is_known: true, only: None });
-        engine.touch(&picture::everything(&cluster));
+        engine.touch(&cluster, &picture::everything(&cluster));
         let early = case.now.plus(-86_400);
         for now in [early, early.plus(43_200), case.now] {
             while engine.step(&cluster, now) == Progress::More {}

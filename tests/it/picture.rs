@@ -28,7 +28,7 @@ pub fn of(objects: &[Value], unknown: &[String]) -> Cluster {
 pub fn judge(cluster: &Cluster, now: &str) -> Report {
     let now = Time::parse(now).expect("a time");
     let mut engine = Engine::new(Options { clock_is_known: true, only: None });
-    engine.touch(&everything(cluster));
+    engine.touch(cluster, &everything(cluster));
     while engine.step(cluster, now) == Progress::More {}
     engine.report(cluster)
 }

@@ -209,7 +209,7 @@ fn direct(json: &[u8]) -> PodObject {
     }
     let controller = pod.meta.controller().cloned();
     pod.meta.owners = controller.into_iter().collect();
-    (pod.meta.version, pod.meta.generation, pod.meta.changed) = Default::default();
+    (pod.meta.generation, pod.meta.changed) = Default::default();
     let containers = pod.spec.init_containers.iter_mut().chain(&mut pod.spec.containers);
     let mounts = containers.flat_map(|c| &mut c.volume_mounts).map(|m| &mut m.name);
     for name in pod.spec.volumes.iter_mut().map(|v| &mut v.name).chain(mounts).filter(|n| token_suffix(n.as_bytes()).is_some()) {

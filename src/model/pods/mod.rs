@@ -29,3 +29,4 @@ pub(super) use look::Row;
 pub(super) use normal::OWN;
 pub(super) use reading::{read, read_first};
 pub(super) use store::{Pods, Witness};
+pub(super) use uid::{spelled, uuid};

@@ -7,7 +7,7 @@ use crate::model::intern::{Interner, Sym};
 pub(in crate::model) struct Uid([u32; 4]);
 
 /// The bits of a UUID in Kubernetes' spelling (lower case, with dashes); `None` for any other text.
-pub(super) fn uuid(text: &[u8]) -> Option<[u32; 4]> {
+pub(in crate::model) fn uuid(text: &[u8]) -> Option<[u32; 4]> {
     if text.len() != 36 {
         return None;
     }
@@ -23,6 +23,19 @@ pub(super) fn uuid(text: &[u8]) -> Option<[u32; 4]> {
     }
     let words = split(bits);
     (1..=8).contains(&version(words)).then_some(words)
+}
+
+/// The bits of a UUID in Kubernetes' spelling.
+pub(in crate::model) fn spelled(words: [u32; 4]) -> String {
+    let mut text = String::with_capacity(36);
+    for digit in 0..32 {
+        if matches!(digit, 8 | 12 | 16 | 20) {
+            text.push('-');
+        }
+        let value = words[digit / 8] >> (28 - digit % 8 * 4) & 0xf;
+        text.extend(char::from_digit(value, 16));
+    }
+    text
 }
 
 fn version(words: [u32; 4]) -> u32 {
@@ -58,8 +71,7 @@ impl Uid {
         if let Some(sym) = self.symbol() {
             return strings.get(sym).to_owned();
         }
-        let [a, b, c, d] = self.0;
-        format!("{a:08x}-{:04x}-{:04x}-{:04x}-{:04x}{d:08x}", b >> 16, b & 0xffff, c >> 16, c & 0xffff)
+        spelled(self.0)
     }
 
     fn symbol(self) -> Option<Sym> {

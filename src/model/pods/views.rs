@@ -67,9 +67,10 @@ const MOST_VIEWS: usize = 512;
 impl Pods {
     /// Drops all views if there are many. They are made again when asked for.
     pub(in crate::model) fn drop_views(&mut self) {
-        if self.views.made.swap(0, Ordering::Relaxed) <= MOST_VIEWS {
+        if *self.views.made.get_mut() <= MOST_VIEWS {
             return;
         }
+        *self.views.made.get_mut() = 0;
         self.views.pages.iter_mut().for_each(|page| drop(page.take()));
         self.specs.values_mut().for_each(SpecEntry::drop_views);
         self.owners.values_mut().for_each(|owner| owner.view = OnceLock::new());

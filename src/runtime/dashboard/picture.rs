@@ -8,7 +8,7 @@ use super::link;
 use crate::app::{App, At};
 use crate::diagnose::scheduling::NodeFit;
 use crate::diagnose::{Progress, Report, Settled, settle};
-use crate::model::{Node, Time};
+use crate::model::Time;
 use crate::redact::Redactor;
 use crate::runtime::clock::Clock;
 use crate::runtime::redaction::Redaction;
@@ -117,8 +117,7 @@ impl Picture {
 
     /// Leases of nodes say something only while some node is not plainly well.
     pub fn node_leases(&self) -> NodeLeases {
-        let ill = self.triage.cluster.all::<Node>(None).any(|node| !node.is_ready());
-        if ill { NodeLeases::Wanted } else { NodeLeases::Unwanted }
+        if self.triage.cluster.has_ill_node() { NodeLeases::Wanted } else { NodeLeases::Unwanted }
     }
 
     /// A new picture, for feeds that begin anew elsewhere.

@@ -53,7 +53,7 @@ fn written_after(cx: &Cx<'_>, at: Time) -> bool {
     let later = |t: Option<Time>| t.is_some_and(|t| t > at);
     let heartbeats =
         cx.all::<Node>(None).flat_map(|n| &n.status.conditions).any(|c| later(c.last_heartbeat_time.max(c.last_transition_time)));
-    heartbeats || cx.all::<Event>(None).any(|e| later(e.last)) || cx.pods(None).any(|p| later(p.created()))
+    heartbeats || cx.any(None, |e: &Event| later(e.last)) || cx.pods(None).any(|p| later(p.created()))
 }
 
 fn frozen(cx: &Cx<'_>) -> Option<Finding> {

@@ -122,5 +122,5 @@ fn newest(cx: &Cx<'_>, namespace: &str, but: &str) -> Option<Time> {
 
 /// An event of one of its controllers that is newer: the lease is a left-over, leader election is off now.
 fn is_alive(cx: &Cx<'_>, leader: &Leader, renewed: Time) -> bool {
-    cx.all::<Event>(None).any(|e| (leader.is_part)(&e.source) && e.last.is_some_and(|at| at.since(renewed) > NOBODY_TOOK_OVER))
+    cx.any(None, |e: &Event| (leader.is_part)(&e.source) && e.last.is_some_and(|at| at.since(renewed) > NOBODY_TOOK_OVER))
 }

@@ -1,0 +1,146 @@
+//! Store: the objects of one kind, packed; in their own shape only while somebody looks at them.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Object;
+use super::intern::push;
+use super::kept::Kept;
+
+const PAGE: usize = 64;
+
+type Page = [OnceLock<Object>; PAGE];
+
+/// Objects in slots, found by namespace and name.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    kept: Vec<Option<Kept>>,
+    free: Vec<u32>,
+    /// Slots by namespace, each in the order of names.
+    spaces: BTreeMap<Box<str>, Vec<u32>>,
+    /// Objects in their own shape by slot, in pages that exist where somebody looked.
+    pages: Vec<OnceLock<Box<Page>>>,
+    open: AtomicUsize,
+}
+
+impl Store {
+    pub(super) fn find(&self, namespace: &str, name: &str) -> Option<u32> {
+        let slots = self.spaces.get(namespace)?;
+        self.search(slots, name).ok().map(|i| slots[i])
+    }
+
+    /// The object in a slot. It stays open until views are dropped.
+    pub(super) fn get(&self, at: u32) -> Option<&Object> {
+        let kept = self.kept(at)?;
+        let page = self.pages.get(at as usize / PAGE)?.get_or_init(empty_page);
+        Some(page[at as usize % PAGE].get_or_init(|| {
+            self.open.fetch_add(1, Ordering::Relaxed);
+            kept.open()
+        }))
+    }
+
+    /// The object if it is the wanted one; what is not wanted is looked at and closed again.
+    pub(super) fn get_if(&self, at: u32, wanted: impl Fn(&Object) -> bool) -> Option<&Object> {
+        let is_wanted = match self.view(at) {
+            Some(object) => wanted(object),
+            None => wanted(&self.kept(at)?.open()),
+        };
+        is_wanted.then(|| self.get(at)).flatten()
+    }
+
+    pub(super) fn kept(&self, at: u32) -> Option<&Kept> {
+        self.kept.get(at as usize)?.as_ref()
+    }
+
+    /// Slots of a namespace or of all, by namespace and name.
+    pub(super) fn slots(&self, namespace: Option<&str>) -> impl Iterator<Item = u32> + use<'_> {
+        let one = namespace.and_then(|namespace| self.spaces.get(namespace));
+        let all = namespace.is_none().then(|| self.spaces.values()).into_iter().flatten();
+        one.into_iter().chain(all).flatten().copied()
+    }
+
+    pub(super) fn len(&self, namespace: Option<&str>) -> usize {
+        match namespace {
+            Some(namespace) => self.spaces.get(namespace).map_or(0, Vec::len),
+            None => self.kept.len() - self.free.len(),
+        }
+    }
+
+    /// Takes in an object that is not there yet.
+    pub(super) fn add(&mut self, kept: Kept) -> u32 {
+        let at = self.free.pop().unwrap_or_else(|| {
+            push(&mut self.kept, None);
+            self.pages.resize_with(self.kept.len().div_ceil(PAGE), OnceLock::new);
+            self.kept.len() as u32 - 1
+        });
+        if !self.spaces.contains_key(kept.namespace()) {
+            self.spaces.insert(kept.namespace().into(), Vec::new());
+        }
+        let place = self.spaces.get(kept.namespace()).map_or(0, |slots| self.search(slots, kept.name()).unwrap_or_else(|i| i));
+        if let Some(slots) = self.spaces.get_mut(kept.namespace()) {
+            slots.insert(place, at);
+        }
+        self.kept[at as usize] = Some(kept);
+        at
+    }
+
+    /// Puts a newer state of the same object into a slot; gives back what was there.
+    pub(super) fn replace(&mut self, at: u32, kept: Kept) -> Option<Object> {
+        let view = self.close(at);
+        let old = self.kept.get_mut(at as usize)?.replace(kept)?;
+        Some(view.unwrap_or_else(|| old.open()))
+    }
+
+    pub(super) fn remove(&mut self, at: u32) -> Option<Object> {
+        let view = self.close(at);
+        let kept = self.kept(at)?;
+        let namespace = Box::<str>::from(kept.namespace());
+        let place = self.spaces.get(&namespace).and_then(|slots| self.search(slots, kept.name()).ok());
+        if let Some((slots, place)) = self.spaces.get_mut(&namespace).zip(place) {
+            slots.remove(place);
+            if slots.is_empty() {
+                self.spaces.remove(&namespace);
+            }
+        }
+        self.free.push(at);
+        self.kept[at as usize].take().map(|kept| view.unwrap_or_else(|| kept.open()))
+    }
+
+    /// Leaves an object open that was open anyway.
+    pub(super) fn show(&mut self, at: u32, object: Object) {
+        let Some(page) = self.pages.get_mut(at as usize / PAGE) else { return };
+        page.get_or_init(empty_page);
+        if let Some(page) = page.get_mut() {
+            page[at as usize % PAGE] = OnceLock::from(object);
+            *self.open.get_mut() += 1;
+        }
+    }
+
+    /// How many were opened since views were dropped last.
+    pub(super) fn opened(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn drop_views(&mut self) {
+        if std::mem::take(self.open.get_mut()) > 0 {
+            self.pages.iter_mut().for_each(|page| drop(page.take()));
+        }
+    }
+
+    fn view(&self, at: u32) -> Option<&Object> {
+        self.pages.get(at as usize / PAGE)?.get()?[at as usize % PAGE].get()
+    }
+
+    fn close(&mut self, at: u32) -> Option<Object> {
+        self.pages.get_mut(at as usize / PAGE)?.get_mut()?[at as usize % PAGE].take()
+    }
+
+    fn search(&self, slots: &[u32], name: &str) -> Result<usize, usize> {
+        slots.binary_search_by(|at| self.kept(*at).map_or("", Kept::name).cmp(name))
+    }
+}
+
+fn empty_page() -> Box<Page> {
+    Box::new(std::array::from_fn(|_| OnceLock::new()))
+}
