@@ -63,18 +63,30 @@ pub enum CoverageState {
 /// Coverage of every kind, per namespace where it differs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Coverage {
-    states: BTreeMap<(Kind, Option<Box<str>>), CoverageState>,
+    kinds: BTreeMap<Kind, Places>,
+}
+
+/// One kind: for all namespaces, and for those that have an entry of their own.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Places {
+    all: Option<CoverageState>,
+    own: BTreeMap<Box<str>, CoverageState>,
 }
 
 impl Coverage {
     /// `namespace: None` speaks for all namespaces that have no entry of their own.
     pub fn set(&mut self, kind: Kind, namespace: Option<&str>, state: CoverageState) {
-        self.states.insert((kind, namespace.map(Into::into)), state);
+        let places = self.kinds.entry(kind).or_default();
+        match namespace {
+            Some(namespace) => drop(places.own.insert(namespace.into(), state)),
+            None => places.all = Some(state),
+        }
     }
 
     pub fn get(&self, kind: Kind, namespace: &str) -> Option<&CoverageState> {
-        let own = || self.states.get(&(kind, Some(namespace.into())));
-        (if namespace.is_empty() { None } else { own() }).or_else(|| self.states.get(&(kind, None)))
+        let places = self.kinds.get(&kind)?;
+        let own = if namespace.is_empty() { None } else { places.own.get(namespace) };
+        own.or(places.all.as_ref())
     }
 
     /// Whether absence in this namespace proves something.
@@ -102,10 +114,16 @@ impl Coverage {
 
     /// The entries of one kind: for all namespaces first.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = (Option<&str>, &CoverageState)> {
-        self.iter().filter(move |(k, _, _)| *k == kind).map(|(_, ns, state)| (ns, state))
+        self.kinds.get(&kind).into_iter().flat_map(Places::iter)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (Kind, Option<&str>, &CoverageState)> {
-        self.states.iter().map(|((kind, ns), state)| (*kind, ns.as_deref(), state))
+        self.kinds.iter().flat_map(|(kind, places)| places.iter().map(|(ns, state)| (*kind, ns, state)))
+    }
+}
+
+impl Places {
+    fn iter(&self) -> impl Iterator<Item = (Option<&str>, &CoverageState)> {
+        self.all.iter().map(|state| (None, state)).chain(self.own.iter().map(|(ns, state)| (Some(&**ns), state)))
     }
 }
