@@ -1,43 +1,70 @@
 //! Cx: the only way for a judge to see the cluster and the clock. Every look is recorded.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 
-use crate::model::{Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Seen, Selector, Stored, Time};
+use crate::model::{
+    Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector, Stored, Time, Touched,
+};
 
 use super::Workload;
+use super::scheduling::Nodes;
+use super::scheduling::fleet::Fleet;
+
+/// What is worked out of the cluster once for many judges: thrown away when what it was worked out of changes.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    fleet: OnceCell<Fleet>,
+}
+
+impl Memory {
+    pub(super) fn touch(&mut self, touched: &Touched) {
+        if touched.reads.contains(&Read::set(Kind::Node, None)) {
+            self.fleet.take();
+        }
+    }
+}
 
 /// A judge's view of the cluster as of one instant.
 pub struct Cx<'a> {
     cluster: &'a Cluster,
     now: Time,
     trusted: bool,
-    reads: RefCell<BTreeSet<Read>>,
+    /// In the order of looking, some of them twice.
+    reads: RefCell<Vec<Read>>,
+    /// When the answer to a question about the clock changes next.
     due: Cell<Option<Time>>,
-    unknown: RefCell<BTreeMap<(Kind, Box<str>), ()>>,
+    unknown: RefCell<BTreeSet<(Kind, Box<str>)>>,
     /// Where looks are kept in words, when somebody wants to know them.
     trace: Option<&'a Trace>,
+    memory: &'a Memory,
 }
 
 /// What judges looked at, in words.
 pub(super) type Trace = RefCell<BTreeSet<Look<Box<str>>>>;
 
-/// Everything a judge looked at.
-#[derive(Debug, Default)]
-pub(super) struct Looked {
-    pub reads: BTreeSet<Read>,
-    /// When the answer to a question about the clock changes next.
-    pub due: Option<Time>,
-    pub unknown: Vec<(Kind, Box<str>)>,
-}
-
 impl<'a> Cx<'a> {
-    pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool, trace: Option<&'a Trace>) -> Self {
-        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default(), trace }
+    pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool, trace: Option<&'a Trace>, memory: &'a Memory) -> Self {
+        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default(), trace, memory }
     }
 
-    pub(super) fn finish(self) -> Looked {
-        Looked { reads: self.reads.into_inner(), due: self.due.get(), unknown: self.unknown.into_inner().into_keys().collect() }
+    /// What was looked at, and when a question about the clock will be answered otherwise.
+    pub(super) fn finish(self) -> (Vec<Read>, Option<Time>) {
+        (self.reads.into_inner(), self.due.get())
+    }
+
+    /// What could not be told since this was last asked.
+    pub(super) fn take_unknown(&self) -> Vec<(Kind, Box<str>)> {
+        self.unknown.take().into_iter().collect()
+    }
+
+    /// Whether one of these kinds is still being read there, so that nothing can be told yet.
+    pub(super) fn waits_for(&self, needs: &[Kind], namespace: &str) -> bool {
+        let waits = needs.iter().any(|kind| self.cluster.coverage().is_loading(*kind, namespace));
+        if waits {
+            self.reads.borrow_mut().extend(needs.iter().map(|kind| Read::coverage(*kind)));
+        }
+        waits
     }
 
     /// Whether this instant has passed: the only question to the clock. The subject is judged again when it does.
@@ -96,7 +123,7 @@ impl<'a> Cx<'a> {
         let coverage = self.cluster.coverage();
         let sees = namespace.map_or_else(|| coverage.is_synced_everywhere(kind), |ns| coverage.is_synced(kind, ns));
         if !sees {
-            self.unknown.borrow_mut().insert((kind, namespace.unwrap_or("").into()), ());
+            self.unknown.borrow_mut().insert((kind, namespace.unwrap_or("").into()));
         }
         sees
     }
@@ -134,10 +161,28 @@ impl<'a> Cx<'a> {
         self.cluster.pods_of(uid).collect()
     }
 
+    /// Those of them that are not ready.
+    pub fn unready_pods_of(&self, uid: &str) -> Vec<Pod<'a>> {
+        self.look(&Look::PodsOf(uid));
+        self.cluster.unready_pods_of(uid).collect()
+    }
+
     /// Pods bound to a node.
     pub fn pods_on(&self, node: &str) -> Vec<Pod<'a>> {
         self.look(&Look::PodsOn(node));
         self.cluster.pods_on(node).collect()
+    }
+
+    /// What the scheduler has reserved on a node.
+    pub fn reserved_on(&self, node: &str) -> Reserved<'a> {
+        self.look(&Look::PodsOn(node));
+        self.cluster.reserved_on(node)
+    }
+
+    /// All nodes, those that are alike together.
+    pub fn nodes(&self) -> Nodes<'a> {
+        self.look(&Look::Set(Kind::Node, None));
+        Nodes::new(self.cluster, self.memory.fleet.get_or_init(|| Fleet::of(self.cluster)))
     }
 
     /// Pods of a namespace that a selector matches. An empty selector matches none, as for Services and workloads.
@@ -145,7 +190,8 @@ impl<'a> Cx<'a> {
         if selector.is_empty() {
             return Vec::new();
         }
-        self.pods(Some(namespace)).filter(|p| selector.matches(|key| p.label(key))).collect()
+        self.look(&Look::Set(Kind::Pod, Some(namespace)));
+        self.cluster.pods_selected(namespace, selector).collect()
     }
 
     /// All pods below a workload: of its ReplicaSets, of its Jobs, or its own.
@@ -198,8 +244,8 @@ impl<'a> Cx<'a> {
         self.cluster.object(kind, &reference.namespace, &reference.name).is().and_then(Workload::of)
     }
 
-    fn look(&self, look: &Look<&str>) {
-        self.reads.borrow_mut().insert(Read::of(look));
+    pub(super) fn look(&self, look: &Look<&str>) {
+        self.reads.borrow_mut().push(Read::of(look));
         if let Some(trace) = self.trace {
             trace.borrow_mut().insert(look.to_owned());
         }
@@ -210,7 +256,7 @@ impl<'a> Cx<'a> {
             self.look(&Look::Coverage(kind));
         }
         if seen.is_unknown() {
-            self.unknown.borrow_mut().insert((kind, namespace.into()), ());
+            self.unknown.borrow_mut().insert((kind, namespace.into()));
         }
         seen
     }

@@ -1,16 +1,19 @@
 //! Engine: which subjects are to be judged, what each looked at, and what was found. It judges again what a change or the clock touches, nothing else.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
 
+use super::cx::{Memory, Trace};
+use super::grouping::Grouping;
+use super::ledger::Ledger;
+use super::rows::{Rows, Shape};
 use super::subjects::{Subject, is_subject, reference};
-use super::{CAUSES, Cause, Cx, Deleting, Finding, Judge, Report, Stage, Workload, cause, cx::Looked, cx::Trace, grouping::Grouping};
+use super::{Cause, Cx, Deleting, Finding, Judge, Report, Workload, cause};
 
-/// Subjects judged in one step: the dearest, pods that no node takes in a cluster of thousands, cost milliseconds each, and a key
-/// that is pressed waits for the step to end.
+/// Subjects judged in one step: a key that is pressed waits for the step to end.
 const SLICE: usize = 8;
 
 /// What narrows or qualifies judging.
@@ -58,8 +61,9 @@ struct View<'a> {
 
 #[derive(Debug, Default)]
 struct Judged {
-    found: Vec<Arc<Found>>,
-    reads: BTreeSet<Read>,
+    found: Vec<Found>,
+    /// Each once.
+    reads: Vec<Read>,
     due: Option<Time>,
 }
 
@@ -67,11 +71,11 @@ struct Judged {
 #[derive(Debug, Default)]
 pub struct Engine {
     options: Options,
-    waiting: BTreeSet<Arc<Subject>>,
-    judged: BTreeMap<Arc<Subject>, Judged>,
-    /// Who looked at what: in a large cluster the most numerous entries of all, so each is one pointer.
-    readers: HashMap<Read, BTreeSet<Arc<Subject>>>,
-    due: BTreeSet<(Time, Arc<Subject>)>,
+    waiting: BTreeSet<Subject>,
+    /// Those of which something was found.
+    found: BTreeMap<Subject, Box<[Arc<Found>]>>,
+    ledger: Ledger,
+    memory: Memory,
     /// The report, kept by difference.
     grouping: Grouping,
     /// Something found differs from what the last report held.
@@ -80,49 +84,44 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(options: Options) -> Self {
-        Self { options, waiting: BTreeSet::from([Arc::new(Subject::ControlPlane)]), ..Self::default() }
+        Self { options, waiting: BTreeSet::from([Subject::ControlPlane]), ..Self::default() }
     }
 
     /// Notes what a delta touched: those objects, and whoever looked at what it changed. Most objects of a large cluster are no
     /// subjects, and need not wait.
     pub fn touch(&mut self, cluster: &Cluster, touched: &Touched) {
+        self.memory.touch(touched);
         for (kind, namespace, name) in &touched.objects {
             let subject = Subject::Object(*kind, namespace.clone(), name.clone());
             let is_new = || cluster.object(*kind, namespace, name).is().is_some_and(|object| is_subject(cluster, *kind, object));
-            if *kind == Kind::Pod || self.judged.contains_key(&subject) || is_new() {
-                self.waiting.insert(Arc::new(subject));
+            if *kind == Kind::Pod || self.ledger.knows(&subject) || self.found.contains_key(&subject) || is_new() {
+                self.waiting.insert(subject);
             }
         }
         for read in &touched.reads {
-            self.waiting.extend(self.readers.get(read).into_iter().flatten().cloned());
+            self.waiting.extend(self.ledger.take_readers(read));
         }
         self.grouping.touch(touched.reads.iter());
     }
 
     /// Judges some of what waits. Call until [`Progress::Done`], or until the time is up.
     pub fn step(&mut self, cluster: &Cluster, now: Time) -> Progress {
-        while let Some((_, subject)) = self.due.first().filter(|(at, _)| *at <= now).cloned() {
-            self.due.pop_first();
-            self.waiting.insert(subject);
-        }
+        self.waiting.extend(self.ledger.take_due(now));
         for _ in 0..SLICE {
-            let Some(subject) = self.waiting.pop_first() else { return Progress::Done };
-            let before = self.forget(&subject);
-            let mut judged = self.judge(View { cluster, now, trace: None }, &subject);
-            if before.found == judged.found {
-                judged.found = before.found;
-            } else {
-                self.grouping.change(&before.found, &judged.found);
-                self.changed = true;
-            }
-            self.remember(subject, judged);
+            let Some(subject) = self.waiting.pop_first() else { break };
+            let judged = self.judge(View { cluster, now, trace: None }, &subject);
+            self.ledger.enter(&subject, &judged.reads, judged.due);
+            self.note(subject, judged.found);
+        }
+        if self.waiting.is_empty() {
+            self.waiting = self.ledger.clear_up().into_iter().collect();
         }
         if self.waiting.is_empty() { Progress::Done } else { Progress::More }
     }
 
     /// When the clock alone changes a finding next.
     pub fn next_due(&self) -> Option<Time> {
-        self.due.first().map(|(at, _)| *at)
+        self.ledger.next_due()
     }
 
     /// Whether something found differs from what it was when this was last asked: only then is a new report worth making.
@@ -143,15 +142,15 @@ impl Engine {
     /// The same, made from nothing.
     pub fn report(&self, cluster: &Cluster) -> Report {
         let mut grouping = Grouping::default();
-        self.judged.values().flat_map(|j| &j.found).for_each(|f| grouping.add(f));
+        self.found.values().flatten().for_each(|f| grouping.add(f));
         grouping.report(cluster)
     }
 
     /// What the judges of everything found have looked at: what a snapshot must hold so that it names the same blockers.
     pub fn looks(&self, cluster: &Cluster, now: Time) -> BTreeSet<Look<Box<str>>> {
         let trace = Trace::default();
-        for (subject, _) in self.judged.iter().filter(|(_, judged)| !judged.found.is_empty()) {
-            if let Subject::Object(kind, namespace, name) = &**subject {
+        for subject in self.found.keys() {
+            if let Subject::Object(kind, namespace, name) = subject {
                 trace.borrow_mut().insert(Look::Object(*kind, namespace.clone(), name.clone()));
             }
             self.judge(View { cluster, now, trace: Some(&trace) }, subject);
@@ -159,33 +158,19 @@ impl Engine {
         trace.into_inner()
     }
 
-    fn forget(&mut self, subject: &Arc<Subject>) -> Judged {
-        let Some(old) = self.judged.remove(subject) else { return Judged::default() };
-        for read in &old.reads {
-            if let Some(readers) = self.readers.get_mut(read) {
-                readers.remove(subject);
-                if readers.is_empty() {
-                    self.readers.remove(read);
-                }
-            }
-        }
-        if let Some(at) = old.due {
-            self.due.remove(&(at, subject.clone()));
-        }
-        old
-    }
-
-    fn remember(&mut self, subject: Arc<Subject>, judged: Judged) {
-        if judged.found.is_empty() && judged.reads.is_empty() && judged.due.is_none() {
+    fn note(&mut self, subject: Subject, found: Vec<Found>) {
+        let before = self.found.get(&subject).map(|before| &**before).unwrap_or_default();
+        if before.iter().map(|f| &**f).eq(&found) {
             return;
         }
-        for read in &judged.reads {
-            self.readers.entry(*read).or_default().insert(subject.clone());
+        let found: Box<[Arc<Found>]> = found.into_iter().map(Arc::new).collect();
+        self.grouping.change(before, &found);
+        self.changed = true;
+        if found.is_empty() {
+            self.found.remove(&subject);
+        } else {
+            self.found.insert(subject, found);
         }
-        if let Some(at) = judged.due {
-            self.due.insert((at, subject.clone()));
-        }
-        self.judged.insert(subject, judged);
     }
 
     fn judge(&self, view: View<'_>, subject: &Subject) -> Judged {
@@ -197,59 +182,56 @@ impl Engine {
                 Some(_) | None => return Judged::default(),
             },
         };
-        let mut judged = Judged::default();
-        for look in object.map_or_else(Vec::new, |(_, object)| owners(cluster, object)) {
-            judged.reads.insert(Read::of(&look));
-            if let Some(trace) = view.trace {
-                trace.borrow_mut().insert(look.to_owned());
-            }
+        let cx = Cx::new(cluster, view.now, self.options.clock_is_known, view.trace, &self.memory);
+        if let Some((_, object)) = object {
+            owners(&cx, cluster, object);
         }
-        for stage in Stage::ALL.into_iter().filter(|stage| fits(*stage, object)) {
-            let specific = self.ask(view, object, stage, false, &mut judged);
-            let found = if specific.is_empty() { self.ask(view, object, stage, true, &mut judged) } else { specific };
-            let ends = !found.is_empty() && object.is_some();
-            judged.found.extend(found.into_iter().map(Arc::new));
-            if ends {
+        let mut found = Vec::new();
+        let shape = object.map_or(Shape::ControlPlane, |(_, object)| Shape::of(object));
+        for rows in shape.stages() {
+            found.extend(ask(&cx, cluster, object, rows));
+            if !found.is_empty() && object.is_some() {
                 break;
             }
         }
-        judged
+        let (mut reads, due) = cx.finish();
+        // A subject is judged again when it changes itself, whoever looked.
+        if let Subject::Object(kind, namespace, name) = subject {
+            let itself = Read::object(*kind, namespace, name);
+            reads.retain(|read| *read != itself);
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        Judged { found, reads, due }
     }
+}
 
-    /// Asks every row of a stage that takes this subject; the first that answers wins, but for the control plane, where all are heard.
-    fn ask(&self, view: View<'_>, object: Option<(Kind, &Object)>, stage: Stage, generic: bool, judged: &mut Judged) -> Vec<Found> {
-        let cluster = view.cluster;
-        let mut all = Vec::new();
-        for row in CAUSES.iter().copied().flatten().filter(|c| c.stage == stage && c.generic == generic) {
-            let namespace = object.map_or("", |(_, o)| &*o.meta().namespace);
-            if row.needs.iter().any(|kind| cluster.coverage().is_loading(*kind, namespace)) {
-                judged.reads.extend(row.needs.iter().map(|kind| Read::coverage(*kind)));
+/// Asks the rows of a stage; the first that answers wins, but for the control plane, where all are heard.
+fn ask(cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>, rows: &Rows) -> Vec<Found> {
+    let mut all = Vec::new();
+    for generic in [false, true] {
+        for row in if generic { &rows.generic } else { &rows.specific } {
+            if cx.waits_for(row.needs, object.map_or("", |(_, o)| &*o.meta().namespace)) {
                 continue;
             }
-            let cx = Cx::new(cluster, view.now, self.options.clock_is_known, view.trace);
-            let findings = run(row, &cx, cluster, object);
-            let looked = cx.finish();
-            judged.take(&looked);
-            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, object, f, &looked)));
+            let findings = run(row, cx, cluster, object);
+            let unknown = cx.take_unknown();
+            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, object, f, &unknown)));
             if !all.is_empty() && object.is_some() {
-                break;
+                return all;
             }
         }
-        all
+        if !all.is_empty() {
+            break;
+        }
     }
+    all
 }
 
 /// Rows are told apart by their ids.
 impl PartialEq for Found {
     fn eq(&self, other: &Self) -> bool {
         self.cause.id == other.cause.id && self.affected == other.affected && self.pod == other.pod && self.finding == other.finding
-    }
-}
-
-impl Judged {
-    fn take(&mut self, looked: &Looked) {
-        self.reads.extend(&looked.reads);
-        self.due = [self.due, looked.due].into_iter().flatten().min();
     }
 }
 
@@ -274,27 +256,21 @@ impl Options {
     }
 }
 
-/// The chain of controllers above an object: whom a finding holds up changes with it.
-fn owners<'a>(cluster: &'a Cluster, object: &'a Object) -> Vec<Look<&'a str>> {
+/// Looks at the chain of controllers above an object: whom a finding holds up changes with it.
+fn owners(cx: &Cx<'_>, cluster: &Cluster, object: &Object) {
     let namespace = &*object.meta().namespace;
     let mut owner = if let Object::Pod(_) = object {
         cluster.pod(namespace, &object.meta().name).and_then(|pod| pod.owner())
     } else {
         object.meta().controller()
     };
-    let mut looks = Vec::new();
-    while let Some(above) = owner.filter(|_| looks.len() < 5) {
+    let mut steps = 0;
+    while let Some(above) = owner.filter(|_| steps < 5) {
         let kind = Kind::of(&above.api_version, &above.kind);
-        looks.push(Look::Object(kind, namespace, &above.name));
+        cx.look(&Look::Object(kind, namespace, &above.name));
         owner = cluster.object(kind, namespace, &above.name).is().and_then(|o| o.meta().controller());
+        steps += 1;
     }
-    looks
-}
-
-/// What becomes of a pod's containers tells nothing once it is being deleted: only why it is still there is asked.
-fn fits(stage: Stage, object: Option<(Kind, &Object)>) -> bool {
-    let leaving = object.is_some_and(|(kind, o)| kind == Kind::Pod && o.meta().deleted.is_some());
-    !leaving || matches!(stage, Stage::Deleting | Stage::Node)
 }
 
 /// A judge that panics costs its subject only.
@@ -336,8 +312,14 @@ fn ask_one(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, kind: Kind, object: &Ob
     }
 }
 
-fn found(cause: &'static Cause, cluster: &Cluster, object: Option<(Kind, &Object)>, mut finding: Finding, looked: &Looked) -> Found {
-    finding.unchecked.extend(looked.unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
+fn found(
+    cause: &'static Cause,
+    cluster: &Cluster,
+    object: Option<(Kind, &Object)>,
+    mut finding: Finding,
+    unknown: &[(Kind, Box<str>)],
+) -> Found {
+    finding.unchecked.extend(unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
     let (affected, pod) = match object {
         Some((Kind::Pod, o)) => match cluster.pod(&o.meta().namespace, &o.meta().name) {
             Some(pod) => (cluster.top_owner(pod), Some(pod.reference())),

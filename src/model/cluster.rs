@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::batch::Change;
 use super::indexes::Index;
 use super::kept::Kept;
-use super::pods::{Pods, Witness};
+use super::pods::{Pods, Reserved, Witness};
 use super::store::Store;
 use super::{
-    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Stored, kinds::Shape,
+    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Selector, Stored,
+    kinds::Shape,
 };
 
 /// Namespace and name.
@@ -85,6 +86,7 @@ impl Cluster {
     pub fn drop_views(&mut self) {
         let stores = self.stores.iter_mut().filter(|(kind, store)| **kind != Kind::Node && store.opened() > MOST_VIEWS_JUDGING);
         stores.for_each(|(_, store)| store.drop_views());
+        self.pods.drop_views();
     }
 
     pub fn coverage(&self) -> &Coverage {
@@ -165,12 +167,27 @@ impl Cluster {
 
     /// Pods whose controller has this uid, by namespace and name.
     pub fn pods_of(&self, uid: &str) -> impl Iterator<Item = Pod<'_>> + use<'_> {
-        self.views(self.pods.of_owner(uid))
+        self.views(self.pods.of_owner(uid, |_| true))
+    }
+
+    /// Those of them that are not ready.
+    pub fn unready_pods_of(&self, uid: &str) -> impl Iterator<Item = Pod<'_>> + use<'_> {
+        self.views(self.pods.of_owner(uid, |row| !row.is_ready()))
+    }
+
+    /// Pods of a namespace that a selector matches, by name.
+    pub fn pods_selected(&self, namespace: &str, selector: &Selector) -> impl Iterator<Item = Pod<'_>> + use<'_> {
+        self.views(self.pods.labelled(namespace, |row| selector.matches(|key| self.pods.label(row, key))))
     }
 
     /// Pods bound to this node, by namespace and name.
     pub fn pods_on(&self, node: &str) -> impl Iterator<Item = Pod<'_>> + use<'_> {
         self.views(self.pods.of_node(node))
+    }
+
+    /// What the scheduler has reserved on a node for pods that have not ended.
+    pub fn reserved_on(&self, node: &str) -> Reserved<'_> {
+        self.pods.reserved_on(node)
     }
 
     fn views(&self, rows: Vec<u32>) -> impl Iterator<Item = Pod<'_>> + use<'_> {

@@ -49,6 +49,7 @@ pub use meta::{Condition, Meta, ObjectRef, Owner, Text};
 pub use node::*;
 pub use other::{Marker, Other};
 pub use pod::{ContainerRole, Phase, Pod, PodHead, PodObject, Uid};
+pub use pods::Reserved;
 pub use podspec::*;
 pub use podstatus::*;
 pub use policy::*;

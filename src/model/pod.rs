@@ -129,6 +129,11 @@ impl<'a> Pod<'a> {
         Some(self.pods.node(self.row)).filter(|n| !n.is_empty())
     }
 
+    /// Its spec holds scheduling gates.
+    pub fn is_gated(self) -> bool {
+        self.pods.is_gated(self.row)
+    }
+
     pub fn phase(self) -> Phase {
         self.row.phase
     }

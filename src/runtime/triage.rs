@@ -24,9 +24,14 @@ impl Triage {
 
     /// Judges everything that waits to be judged.
     pub fn judge(&mut self, now: Time) {
-        while self.engine.step(&self.cluster, now) == Progress::More {
-            self.cluster.drop_views();
-        }
+        while self.step(now) == Progress::More {}
+    }
+
+    /// Judges some of it. What was put together for looking at pods is let go of where it has become much.
+    pub fn step(&mut self, now: Time) -> Progress {
+        let progress = self.engine.step(&self.cluster, now);
+        self.cluster.drop_views();
+        progress
     }
 
     /// What is found now; what did not change since this was last asked costs nothing.

@@ -3,17 +3,37 @@
 use crate::diagnose::Cx;
 use crate::model::{Kind, Pod};
 
-use super::{Depth, Message, NodeFit, Obstacle, Survey, Unfit, parse};
+use super::{Alike, Depth, Message, Obstacle, Survey, Unfit, names_of, parse};
 
 /// What stands in a pod's way.
 #[derive(Debug)]
-pub struct Choice {
+pub struct Choice<'s> {
     pub obstacle: Obstacle,
-    /// Nodes that come closest and lack it, by name; empty where only the scheduler's words tell.
-    pub nodes: Vec<NodeFit>,
+    /// Nodes that come closest and lack it, sorted by their first; empty where only the scheduler's words tell.
+    pub nodes: Vec<&'s Alike<'s>>,
     /// How many nodes lack it.
     pub count: usize,
     pub proof: Proof,
+}
+
+impl<'s> Choice<'s> {
+    /// Where only the scheduler's words tell that there is something.
+    pub fn unknown() -> Self {
+        Self { obstacle: Obstacle::Unknown, nodes: Vec::new(), count: 0, proof: Proof::Words }
+    }
+
+    /// Names of the closest nodes, sorted.
+    pub fn names(&self) -> Vec<&'s str> {
+        names_of(&self.nodes)
+    }
+
+    /// The only node that comes closest.
+    pub fn only(&self) -> Option<&'s Alike<'s>> {
+        match self.nodes.as_slice() {
+            [only] if only.count() == 1 => Some(only),
+            _ => None,
+        }
+    }
 }
 
 /// What a choice rests on.
@@ -34,13 +54,12 @@ struct Side {
 }
 
 /// The cause by objects where they can tell it, else by the scheduler's words. `None` where neither says anything.
-pub fn choose(cx: &Cx<'_>, pod: Pod<'_>, survey: &Survey<'_>) -> Option<Choice> {
+pub fn choose<'s>(cx: &Cx<'_>, pod: Pod<'_>, survey: &'s Survey<'s>) -> Option<Choice<'s>> {
     let message = pod.condition("PodScheduled").map_or("", |c| &*c.message);
     let said = if let Message::Unfit(unfit) = parse(message) { unfit } else { Unfit::default() };
-    let sees = cx.sees_all(Kind::Node, None) && !survey.fits.is_empty();
-    let fitting = survey.fits.iter().filter(|f| f.fits()).count();
-    if sees && fitting == 0 {
-        return by_objects(&survey.fits);
+    let sees = cx.sees_all(Kind::Node, None) && !survey.nodes.is_empty();
+    if sees && !survey.alike.iter().any(Alike::fits) {
+        return by_objects(&survey.alike);
     }
     // A node that lacks nothing proves something only where every pod on it was read.
     let unseen = |o: &Obstacle| !o.is_checkable() && *o != Obstacle::Unknown;
@@ -52,22 +71,21 @@ pub fn choose(cx: &Cx<'_>, pod: Pod<'_>, survey: &Survey<'_>) -> Option<Choice> 
     Some(Choice { proof, ..choice })
 }
 
-fn by_objects(fits: &[NodeFit]) -> Option<Choice> {
+fn by_objects<'s>(alike: &'s [Alike<'s>]) -> Option<Choice<'s>> {
     let mut sides: Vec<Side> = Vec::new();
-    for fit in fits {
-        let (weight, Some(lack)) = (fit.weight(), fit.heaviest()) else { continue };
-        add(&mut sides, lack.obstacle(), weight, 1);
+    for group in alike {
+        let (weight, Some(lack)) = (group.weight(), group.heaviest()) else { continue };
+        add(&mut sides, lack.obstacle(), weight, group.count());
     }
     let side = weigh(&sides)?;
-    let has = |f: &&NodeFit| f.weight() == side.weight && f.heaviest().is_some_and(|l| l.obstacle() == side.obstacle);
-    let mut nodes: Vec<NodeFit> = fits.iter().filter(has).cloned().collect();
-    nodes.sort_by(|a, b| a.node.cmp(&b.node));
-    let count = fits.iter().filter(|f| f.lacks.iter().any(|l| l.obstacle() == side.obstacle)).count();
+    let closest = |a: &&Alike<'_>| a.weight() == side.weight && a.heaviest().is_some_and(|l| l.obstacle() == side.obstacle);
+    let nodes = alike.iter().filter(closest).collect();
+    let count = alike.iter().filter(|a| a.has(&side.obstacle)).map(Alike::count).sum();
     Some(Choice { obstacle: side.obstacle.clone(), nodes, count, proof: Proof::Objects })
 }
 
 /// Each node is counted under the first plugin that refused it: nothing is known of what else it lacks.
-fn by_words(said: &Unfit<'_>, survey: &Survey<'_>) -> Option<Choice> {
+fn by_words<'s>(said: &Unfit<'_>, survey: &'s Survey<'s>) -> Option<Choice<'s>> {
     let mut sides: Vec<Side> = Vec::new();
     for reason in &said.reasons {
         let obstacle = known_taint(&reason.obstacle, survey);
@@ -75,8 +93,8 @@ fn by_words(said: &Unfit<'_>, survey: &Survey<'_>) -> Option<Choice> {
         add(&mut sides, obstacle, weight, reason.count as usize);
     }
     let side = weigh(&sides)?;
-    let lacks = |f: &&NodeFit| f.heaviest().is_some_and(|l| same_kind(&l.obstacle(), &side.obstacle));
-    let nodes = survey.fits.iter().filter(lacks).cloned().collect();
+    let lacks = |a: &&Alike<'_>| a.heaviest().is_some_and(|l| same_kind(&l.obstacle(), &side.obstacle));
+    let nodes = survey.alike.iter().filter(lacks).collect();
     Some(Choice { obstacle: side.obstacle.clone(), nodes, count: side.count, proof: Proof::Words })
 }
 
@@ -85,7 +103,7 @@ fn known_taint(obstacle: &Obstacle, survey: &Survey<'_>) -> Obstacle {
     if *obstacle != Obstacle::Taint(None) {
         return obstacle.clone();
     }
-    let taints = survey.fits.iter().flat_map(|f| &f.lacks).map(super::Lack::obstacle).filter(|o| matches!(o, Obstacle::Taint(_)));
+    let taints = survey.alike.iter().flat_map(|a| &a.lacks).map(super::Lack::obstacle).filter(|o| matches!(o, Obstacle::Taint(_)));
     taints.min_by_key(Obstacle::weight).unwrap_or(Obstacle::Taint(None))
 }
 

@@ -115,16 +115,21 @@ impl NodeFit {
         }
     }
 
-    /// How far it is from fitting: 0 where it fits. Several resources that are short are one lack of room.
+    /// How far it is from fitting: 0 where it fits.
     pub fn weight(&self) -> u32 {
-        let is_resource = |l: &&Lack| matches!(l, Lack::Resource { .. });
-        let resources = self.lacks.iter().filter(is_resource).count() as u32;
-        let others: u32 = self.lacks.iter().filter(|l| !is_resource(l)).map(|l| l.obstacle().weight()).sum();
-        others + if resources == 0 { 0 } else { Obstacle::Pods.weight() + resources - 1 }
+        weight(&self.lacks)
     }
+}
 
-    /// The heaviest of what it lacks.
-    pub fn heaviest(&self) -> Option<&Lack> {
-        self.lacks.iter().max_by_key(|l| l.obstacle().weight())
-    }
+/// Several resources that are short are one lack of room.
+pub(super) fn weight(lacks: &[Lack]) -> u32 {
+    let is_resource = |l: &&Lack| matches!(l, Lack::Resource { .. });
+    let resources = lacks.iter().filter(is_resource).count() as u32;
+    let others: u32 = lacks.iter().filter(|l| !is_resource(l)).map(|l| l.obstacle().weight()).sum();
+    others + if resources == 0 { 0 } else { Obstacle::Pods.weight() + resources - 1 }
+}
+
+/// The heaviest of several lacks.
+pub(super) fn heaviest(lacks: &[Lack]) -> Option<&Lack> {
+    lacks.iter().max_by_key(|l| l.obstacle().weight())
 }

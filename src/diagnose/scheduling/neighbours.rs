@@ -46,14 +46,19 @@ pub(in crate::diagnose) struct Domains {
 
 impl Neighbours {
     /// Looks at other pods only where the pod's own terms, or the scheduler's words about those of others, ask for it.
-    pub(super) fn of(cx: &Cx<'_>, pod: Pod<'_>, nodes: &BTreeMap<&str, &Node>, others: Others) -> Self {
+    pub(super) fn of(cx: &Cx<'_>, pod: Pod<'_>, others: Others) -> Self {
         let affinity = &pod.spec().affinity;
+        let none = affinity.pod_anti_affinity.required.is_empty() && affinity.pod_affinity.required.is_empty();
+        if none && others == Others::Ignored {
+            return Self { spread: domains(cx, pod), ..Self::default() };
+        }
+        let nodes = &by_name(cx);
         let mut apart: Vec<Apart> = affinity.pod_anti_affinity.required.iter().map(|t| apart(cx, pod, t, nodes)).collect();
         if others == Others::MayRefuse {
             apart.extend(refusing(cx, pod, nodes));
         }
         let together = affinity.pod_affinity.required.iter().map(|t| together(cx, pod, t, nodes)).collect();
-        Self { apart, together, spread: domains(cx, pod, nodes) }
+        Self { apart, together, spread: domains(cx, pod) }
     }
 
     pub(super) fn lacks(&self, node: &Node) -> Vec<Lack> {
@@ -161,9 +166,13 @@ fn matches(term: &PodAffinityTerm, pod: Pod<'_>) -> bool {
 }
 
 /// Matching pods per domain for every constraint that may keep the pod from a node.
-pub(in crate::diagnose) fn domains(cx: &Cx<'_>, pod: Pod<'_>, nodes: &BTreeMap<&str, &Node>) -> Vec<Domains> {
+pub(in crate::diagnose) fn domains(cx: &Cx<'_>, pod: Pod<'_>) -> Vec<Domains> {
     let spec = pod.spec();
     let hard: Vec<&Spread> = spec.topology_spread_constraints.iter().filter(|s| &*s.when_unsatisfiable != "ScheduleAnyway").collect();
+    if hard.is_empty() {
+        return Vec::new();
+    }
+    let nodes = by_name(cx);
     let keyed = |n: &&Node| hard.iter().all(|s| n.meta.label(&s.topology_key).is_some());
     let count = |s: &&Spread| {
         let counted = |n: &&Node| {
@@ -175,6 +184,10 @@ pub(in crate::diagnose) fn domains(cx: &Cx<'_>, pod: Pod<'_>, nodes: &BTreeMap<&
         tally(cx, pod, s, &eligible)
     };
     hard.iter().map(count).collect()
+}
+
+fn by_name<'a>(cx: &Cx<'a>) -> BTreeMap<&'a str, &'a Node> {
+    cx.nodes().all().map(|n| (&*n.meta.name, n)).collect()
 }
 
 fn tally(cx: &Cx<'_>, pod: Pod<'_>, spread: &Spread, eligible: &BTreeMap<&str, &Node>) -> Domains {

@@ -46,7 +46,7 @@ pub fn selects(selector: &NodeSelector, node: &Node) -> bool {
 }
 
 /// Old names of the labels that say where a node is.
-const ZONES: [[&str; 2]; 2] = [
+pub(super) const ZONES: [[&str; 2]; 2] = [
     ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"],
     ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"],
 ];
@@ -61,6 +61,14 @@ pub fn outside(node: &Node, volume: &PersistentVolume) -> Option<String> {
         let of_node = names.iter().find_map(|n| node.meta.label(n))?;
         (!of_volume.split("__").any(|zone| zone == of_node)).then(|| format!("{}={of_volume}", names[0]))
     })
+}
+
+/// The same without the words.
+pub(super) fn is_outside(node: &Node, volume: &PersistentVolume) -> bool {
+    match &volume.spec.node_affinity.required {
+        Some(required) => !selects(required, node),
+        None => outside(node, volume).is_some(),
+    }
 }
 
 /// The zone that a node is in.

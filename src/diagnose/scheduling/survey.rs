@@ -1,21 +1,81 @@
 //! Survey: every node against one pod. First what its spec and the node's say, then, where that is affordable, what other pods take.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use crate::diagnose::Cx;
 use crate::model::{Node, PersistentVolume, PersistentVolumeClaim, Phase, Pod, PodSpec, Quantity};
 
+use super::fleet::{Nodes, Questions};
+use super::lack::{heaviest, weight};
 use super::neighbours::{Neighbours, Others};
 use super::place::{UNSCHEDULABLE, is_cordoned_for, outside, unmet, untolerated};
-use super::{Lack, Message, NodeFit, Obstacle, parse};
+use super::{Lack, Message, Obstacle, parse};
 
 /// Every node against one pod.
 #[derive(Debug)]
 pub struct Survey<'a> {
-    /// By name. Where `depth` is not [`Depth::All`] some nodes may lack more than is said.
-    pub fits: Vec<NodeFit>,
-    pub nodes: BTreeMap<&'a str, &'a Node>,
+    /// Sorted by their first node. Where `depth` is not [`Depth::All`] some nodes may lack more than is said.
+    pub alike: Vec<Alike<'a>>,
+    pub nodes: Nodes<'a>,
     pub depth: Depth,
+}
+
+/// Nodes that lack the same for the pod.
+#[derive(Debug, Clone)]
+pub struct Alike<'a> {
+    pub lacks: Vec<Lack>,
+    nodes: Nodes<'a>,
+    /// Never empty, ascending.
+    at: Cow<'a, [u32]>,
+}
+
+impl<'a> Alike<'a> {
+    pub fn count(&self) -> usize {
+        self.at.len()
+    }
+
+    /// Their names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.at.iter().map(|at| self.nodes.name(*at))
+    }
+
+    pub fn first(&self) -> &'a str {
+        self.names().next().unwrap_or_default()
+    }
+
+    pub fn fits(&self) -> bool {
+        self.lacks.is_empty()
+    }
+
+    /// How far one of them is from fitting: 0 where it fits.
+    pub fn weight(&self) -> u32 {
+        weight(&self.lacks)
+    }
+
+    /// The heaviest of what they lack.
+    pub fn heaviest(&self) -> Option<&Lack> {
+        heaviest(&self.lacks)
+    }
+
+    pub fn has(&self, obstacle: &Obstacle) -> bool {
+        self.lacks.iter().any(|l| l.obstacle() == *obstacle)
+    }
+
+    /// One by one.
+    fn each(&self) -> impl Iterator<Item = Self> {
+        self.at.iter().map(|at| Self { lacks: self.lacks.clone(), nodes: self.nodes, at: Cow::Owned(vec![*at]) })
+    }
+
+    fn order(&self) -> Option<u32> {
+        self.at.first().copied()
+    }
+}
+
+/// Names of all of them, sorted.
+pub fn names_of<'a>(alike: &[&Alike<'a>]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = alike.iter().flat_map(|a| a.names()).collect();
+    names.sort_unstable();
+    names
 }
 
 /// On which nodes other pods were looked at.
@@ -42,25 +102,37 @@ pub(super) fn whole<'a>(cx: &Cx<'a>, pod: Pod<'a>) -> Survey<'a> {
 }
 
 fn with_limit<'a>(cx: &Cx<'a>, pod: Pod<'a>, limit: usize) -> Survey<'a> {
-    let nodes: BTreeMap<&str, &Node> = cx.all::<Node>(None).map(|n| (&*n.meta.name, n)).collect();
+    let nodes = cx.nodes();
     let asked = Asked::of(cx, pod);
-    let mut fits: Vec<NodeFit> =
-        nodes.values().map(|n| NodeFit { node: n.meta.name.clone(), lacks: asked.of_itself(n, pod.spec()) }).collect();
-    let near = fits.iter().filter(|f| f.fits()).count();
-    let depth = match (fits.len() <= limit, near <= limit) {
+    let alike = asked.alike(nodes);
+    let near: usize = alike.iter().filter(|a| a.fits()).map(Alike::count).sum();
+    let depth = match (nodes.len() <= limit, near <= limit) {
         (true, _) => Depth::All,
         (false, true) => Depth::Near,
         (false, false) => Depth::None,
     };
-    if depth != Depth::None {
-        let neighbours = Neighbours::of(cx, pod, &nodes, others(pod));
-        for fit in fits.iter_mut().filter(|f| depth == Depth::All || f.fits()) {
-            let Some(node) = nodes.get(&*fit.node) else { continue };
-            fit.lacks.extend(asked.of_others(cx, node));
-            fit.lacks.extend(neighbours.lacks(node));
+    let alike = if depth == Depth::None { alike } else { with_others(cx, pod, &asked, alike, depth) };
+    Survey { alike, nodes, depth }
+}
+
+/// The same, with what other pods take on nodes that are looked at: these stand for themselves then.
+fn with_others<'a>(cx: &Cx<'a>, pod: Pod<'a>, asked: &Asked<'a>, alike: Vec<Alike<'a>>, depth: Depth) -> Vec<Alike<'a>> {
+    let neighbours = Neighbours::of(cx, pod, others(pod));
+    let mut all = Vec::new();
+    for group in alike {
+        if depth == Depth::Near && !group.fits() {
+            all.push(group);
+            continue;
+        }
+        for mut one in group.each() {
+            let Some(node) = one.nodes.get(one.first()) else { continue };
+            one.lacks.extend(asked.of_others(cx, node));
+            one.lacks.extend(neighbours.lacks(node));
+            all.push(one);
         }
     }
-    Survey { fits, nodes, depth }
+    all.sort_by_key(Alike::order);
+    all
 }
 
 /// Anti-affinity of others is looked at only where the scheduler says so: it makes every pod of the namespace a reason to judge again.
@@ -74,6 +146,7 @@ fn others(pod: Pod<'_>) -> Others {
 
 /// What the pod asks of any node, looked up once.
 struct Asked<'a> {
+    spec: &'a PodSpec,
     /// Resources with the amount in 10⁻⁹ units.
     resources: Vec<(&'a str, i128)>,
     /// Host ports with address and protocol.
@@ -90,14 +163,26 @@ impl<'a> Asked<'a> {
             cx.get::<PersistentVolume>("", &bound.spec.volume_name).is().map(|v| (claim, v))
         };
         Self {
+            spec,
             resources: resources.collect(),
             ports: host_ports(spec).collect(),
             volumes: spec.claims(&pod.name()).into_iter().filter_map(volume).collect(),
         }
     }
 
+    /// All nodes, by what they lack whatever runs on them.
+    fn alike(&self, nodes: Nodes<'a>) -> Vec<Alike<'a>> {
+        let questions = Questions { spec: self.spec, volumes: self.volumes.iter().map(|(_, volume)| *volume).collect() };
+        let of = |node: &Node, at| Alike { lacks: self.of_itself(node), nodes, at };
+        match nodes.apart(&questions) {
+            Some(parts) => parts.into_iter().map(|(node, at)| of(node, Cow::Owned(at))).collect(),
+            None => nodes.classes().map(|(node, at)| of(node, Cow::Borrowed(at))).collect(),
+        }
+    }
+
     /// What the node lacks whatever runs on it.
-    fn of_itself(&self, node: &Node, spec: &PodSpec) -> Vec<Lack> {
+    fn of_itself(&self, node: &Node) -> Vec<Lack> {
+        let spec = self.spec;
         let mut lacks = Vec::new();
         let cordoned = is_cordoned_for(node, spec);
         if cordoned {
@@ -124,21 +209,24 @@ impl<'a> Asked<'a> {
 
     /// What other pods leave too little of.
     fn of_others(&self, cx: &Cx<'a>, node: &Node) -> Vec<Lack> {
-        let there: Vec<Pod<'_>> =
-            cx.pods_on(&node.meta.name).into_iter().filter(|p| !matches!(p.phase(), Phase::Succeeded | Phase::Failed)).collect();
+        let reserved = cx.reserved_on(&node.meta.name);
         let mut lacks = Vec::new();
         for (name, n) in &self.resources {
-            let (all, used) = (allocatable(node, name), there.iter().map(|p| p.spec().requested(name)).sum());
+            let (all, used) = (allocatable(node, name), reserved.of(name));
             // What no node of this size could hold is said already.
             if *n <= all {
                 lacks.extend(short(name, *n, all, used));
             }
         }
         let allowed = node.status.allocatable.get("pods").map(Quantity::value);
-        if let Some(allowed) = allowed.filter(|n| there.len() as i128 >= *n) {
-            lacks.push(Lack::Pods { running: there.len(), allowed });
+        if let Some(allowed) = allowed.filter(|n| reserved.pods as i128 >= *n) {
+            lacks.push(Lack::Pods { running: reserved.pods, allowed });
         }
-        lacks.extend(self.ports.iter().filter_map(|port| taken(port, &there)));
+        if !self.ports.is_empty() {
+            let there: Vec<Pod<'_>> =
+                cx.pods_on(&node.meta.name).into_iter().filter(|p| !matches!(p.phase(), Phase::Succeeded | Phase::Failed)).collect();
+            lacks.extend(self.ports.iter().filter_map(|port| taken(port, &there)));
+        }
         lacks
     }
 }

@@ -1,7 +1,9 @@
 //! Look: what a row says of its pod, with the tables behind it.
 
+use std::collections::HashMap;
 use std::ops::Deref;
 
+use crate::model::intern::Sym;
 use crate::model::{Owner, Time};
 
 use super::chain::{NONE, chain};
@@ -24,6 +26,21 @@ impl Deref for Row<'_> {
     type Target = PodRow;
     fn deref(&self) -> &PodRow {
         self.row
+    }
+}
+
+/// What is taken of a node by pods that have not ended.
+#[derive(Debug, Clone, Default)]
+pub struct Reserved<'a> {
+    pub pods: usize,
+    /// By resource, in thousandths.
+    amounts: Vec<(&'a str, i64)>,
+}
+
+impl Reserved<'_> {
+    /// In 10⁻⁹ units.
+    pub fn of(&self, resource: &str) -> i128 {
+        self.amounts.iter().find(|(name, _)| *name == resource).map_or(0, |(_, milli)| i128::from(*milli) * 1_000_000)
     }
 }
 
@@ -62,6 +79,11 @@ impl Pods {
     pub(in crate::model) fn owner(&self, row: Row<'_>) -> Option<&Owner> {
         let entry = self.template_of(row).and_then(|t| self.owners.get(t.owner))?;
         Some(entry.view(&self.strings))
+    }
+
+    /// Its spec holds scheduling gates.
+    pub(in crate::model) fn is_gated(&self, row: Row<'_>) -> bool {
+        self.spec_entry(row).is_some_and(|entry| entry.packed.gated)
     }
 
     pub(in crate::model) fn deleted(&self, row: Row<'_>) -> Option<Time> {
@@ -111,12 +133,40 @@ impl Pods {
         self.template_of(row).and_then(|t| self.specs.get(t.spec))
     }
 
-    /// Rows of pods with this owner, by name.
-    pub(in crate::model) fn of_owner(&self, uid: &str) -> Vec<u32> {
+    /// Rows of pods with this owner, by name, those that are kept.
+    pub(in crate::model) fn of_owner(&self, uid: &str, keeps: impl Fn(Row<'_>) -> bool) -> Vec<u32> {
         let Some(uid) = Uid::find(uid, &self.strings) else { return Vec::new() };
         let owners = self.owners.like(&uid).filter(|owner| owner.uid == uid);
         let templates = owners.flat_map(|o| chain(o.first_template, |at| self.templates.get(at).map(|t| t.by_owner)));
-        self.sorted(templates.flat_map(|t| self.of_template(t)).collect())
+        let rows = templates.flat_map(|t| self.of_template(t));
+        self.sorted(rows.filter(|at| self.at(*at).is_some_and(&keeps)).collect())
+    }
+
+    /// Rows of a namespace whose labels are right, by name. Pods that share a label set without anything of their own in it are
+    /// asked about once.
+    pub(in crate::model) fn labelled(&self, namespace: &str, right: impl Fn(Row<'_>) -> bool) -> Vec<u32> {
+        let mut shared: HashMap<u32, bool> = HashMap::new();
+        let mut rows = Vec::new();
+        for (at, template) in self.templates_in(namespace).filter_map(|at| Some((at, self.templates.get(at)?))) {
+            let own = self.labels.get(template.labels).is_none_or(|set| set.pairs.iter().any(|(_, v)| self.is_own(*v)));
+            let mut of = self.of_template(at).filter_map(|at| self.at(at)).peekable();
+            if own {
+                rows.extend(of.filter(|row| right(*row)).map(|row| row.at));
+            } else if of.peek().is_some_and(|row| *shared.entry(template.labels).or_insert_with(|| right(*row))) {
+                rows.extend(of.map(|row| row.at));
+            }
+        }
+        self.sorted(rows)
+    }
+
+    fn is_own(&self, kept: Sym) -> bool {
+        matches!(value(self.strings.get(kept)), Value::Own(_))
+    }
+
+    fn templates_in(&self, namespace: &str) -> impl Iterator<Item = u32> {
+        let id = self.strings.find(namespace).and_then(|sym| self.namespaces.find(&NamespaceEntry::new(sym)));
+        let first = id.and_then(|id| self.namespaces.get(id)).map_or(NONE, |ns| ns.first_template);
+        chain(first, |at| self.templates.get(at).map(|t| t.by_namespace))
     }
 
     /// Rows of pods bound to this node, by name.
@@ -124,6 +174,14 @@ impl Pods {
         let id = self.strings.find(name).and_then(|sym| self.nodes.find(&NodeEntry::new(sym)));
         let first = id.and_then(|id| self.nodes.get(id)).map_or(NONE, |node| node.first_pod);
         self.sorted(chain(first, |at| self.row(at).map(|row| row.by_node)).collect())
+    }
+
+    pub(in crate::model) fn reserved_on(&self, name: &str) -> Reserved<'_> {
+        let id = self.strings.find(name).and_then(|sym| self.nodes.find(&NodeEntry::new(sym)));
+        let Some(node) = id.and_then(|id| self.nodes.get(id)) else { return Reserved::default() };
+        let pods = chain(node.first_pod, |at| self.row(at).map(|row| row.by_node));
+        let count = pods.filter(|at| self.row(*at).is_some_and(|row| row.flags.has(Flags::COUNTS))).count();
+        Reserved { pods: count, amounts: node.requested.iter().map(|(sym, milli)| (self.strings.get(*sym), *milli)).collect() }
     }
 
     /// All rows, in no order that means anything.
@@ -134,10 +192,7 @@ impl Pods {
     /// Rows of a namespace, or all, by name.
     pub(in crate::model) fn in_order(&self, namespace: Option<&str>) -> Vec<u32> {
         let Some(namespace) = namespace else { return self.sorted(self.all().collect()) };
-        let id = self.strings.find(namespace).and_then(|sym| self.namespaces.find(&NamespaceEntry::new(sym)));
-        let first = id.and_then(|id| self.namespaces.get(id)).map_or(NONE, |ns| ns.first_template);
-        let templates = chain(first, |at| self.templates.get(at).map(|t| t.by_namespace));
-        self.sorted(templates.flat_map(|t| self.of_template(t)).collect())
+        self.sorted(self.templates_in(namespace).flat_map(|t| self.of_template(t)).collect())
     }
 
     /// Rows by namespace and name.

@@ -25,6 +25,7 @@ mod views;
 
 pub(super) use arrival::Arrivals;
 pub(super) use dictionary::Dictionary;
+pub use look::Reserved;
 pub(super) use look::Row;
 pub(super) use normal::OWN;
 pub(super) use reading::{read, read_first};

@@ -142,7 +142,7 @@ impl Picture {
 
     /// Judges a little; answers whether more waits.
     pub fn judge(&mut self) -> bool {
-        let progress = self.triage.engine.step(&self.triage.cluster, self.clock.now());
+        let progress = self.triage.step(self.clock.now());
         progress == Progress::More
     }
 

@@ -1,7 +1,7 @@
 //! DaemonSets that are not available on every node they want.
 
 use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Workload};
-use crate::model::{IntOrText, Pod, Rounding, Time};
+use crate::model::{IntOrText, Rounding, Time};
 
 pub(super) const UNAVAILABLE: Cause = Cause {
     id: "daemonset-unavailable",
@@ -25,8 +25,7 @@ fn unavailable(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let status = &set.status;
     let desired = status.desired_number_scheduled;
     let lacking = desired - status.number_available;
-    let pods = cx.pods_of(&set.meta.uid);
-    let waiting: Vec<Pod<'_>> = pods.into_iter().filter(|p| !p.is_ready()).collect();
+    let waiting = cx.unready_pods_of(&set.meta.uid);
     let since = waiting.iter().filter_map(|p| p.condition("Ready").and_then(|c| c.last_transition_time).or(p.created())).min();
     if lacking <= 0 || !cx.older(since, USUAL_START) {
         return None;

@@ -1,7 +1,7 @@
 //! Room that other pods take, or that no node has.
 
 use super::pending::{Help, Pending, names, others, plural, with_outcome};
-use crate::diagnose::scheduling::{Choice, Lack, NodeFit, Survey};
+use crate::diagnose::scheduling::{Alike, Choice, Lack, Survey};
 use crate::diagnose::{Cause, Clock, ClockKind, Cx, Finding, Judge, Key, Layer, Stage, Verdict};
 use crate::model::{DaemonSet, Kind, ObjectRef, Pod, Quantity, Time};
 
@@ -56,9 +56,9 @@ pub(super) const NO_SCALE_UP: Cause = Cause {
 /// The longest back-off of a node group after a failed scale-up.
 const GROUP_BACK_OFF: i64 = 1800;
 
-pub(super) fn short(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice, name: &str) -> (&'static str, Finding) {
+pub(super) fn short(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>, name: &str) -> (&'static str, Finding) {
     let requested = pending.pod.spec().requested(name);
-    let largest = survey.nodes.values().filter_map(|n| n.status.allocatable.get(name)).max_by_key(|q| q.nano());
+    let largest = survey.nodes.largest(name);
     let asked = Quantity::spell(name, requested);
     let sized = |finding: Finding| finding.fact("resource", name).fact("requested", &asked).fact("nodes", survey.nodes.len());
     match largest {
@@ -86,7 +86,7 @@ pub(super) fn short(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, cho
 }
 
 /// No node offers the resource at all: the plugin that should advertise it is what matters.
-fn nowhere(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, name: &str, asked: &str) -> Finding {
+fn nowhere(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice<'_>, name: &str, asked: &str) -> Finding {
     let (verdict, clock, more) = pending.outcome(cx, choice);
     let plugins: Vec<ObjectRef> = cx
         .all::<DaemonSet>(None)
@@ -112,7 +112,7 @@ fn nowhere(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, name: &str, aske
 }
 
 /// Nodes are large enough, and others have what is asked for.
-fn taken(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice, name: &str, asked: &str) -> (&'static str, Finding) {
+fn taken(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>, name: &str, asked: &str) -> (&'static str, Finding) {
     let closest = closest(&choice.nodes, name);
     let near = closest.as_ref().map_or_else(String::new, |c| {
         format!(
@@ -151,23 +151,21 @@ fn taken(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choic
     )
 }
 
-pub(super) fn full(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> (&'static str, Finding) {
+pub(super) fn full(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> (&'static str, Finding) {
     let counts: Vec<String> =
-        choice.nodes.iter().filter_map(|f| counted(f).map(|(running, allowed)| format!("{} {running} of {allowed}", f.node))).collect();
-    let title = match (choice.nodes.as_slice(), counts.first()) {
-        ([only], Some(_)) => {
-            counted(only).map_or_else(String::new, |(running, allowed)| format!("{} runs {running} of {allowed} pods", only.node))
-        }
-        _ => format!("{} already run as many pods as they may", plural(choice.count, "node")),
+        choice.nodes.iter().filter_map(|a| counted(a).map(|(running, allowed)| format!("{} {running} of {allowed}", a.first()))).collect();
+    let title = match choice.only().and_then(|only| Some((only, counted(only)?))) {
+        Some((only, (running, allowed))) => format!("{} runs {running} of {allowed} pods", only.first()),
+        None => format!("{} already run as many pods as they may", plural(choice.count, "node")),
     };
     let shown = counts.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
     let shown = if shown.is_empty() { String::new() } else { format!(" ({shown})") };
     let because =
         format!("The node takes no more pods: allocatable.pods is reached{shown}, whatever they request.{}", others(survey, choice));
     let next = match choice.nodes.first() {
-        Some(fit) => format!(
+        Some(alike) => format!(
             "Move a pod away from {}, raise maxPods of its kubelet, or add a node that {} may run on.",
-            fit.node,
+            alike.first(),
             pending.workload.place()
         ),
         None => PODS.cure.to_owned(),
@@ -189,7 +187,7 @@ struct Room {
     leaving: Option<Time>,
 }
 
-fn room(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, room: Room) -> (&'static str, Finding) {
+fn room(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice<'_>, room: Room) -> (&'static str, Finding) {
     let root = pending.workload.clone();
     if let Help::Refused(event) = pending.help(cx) {
         let backs_off = event.message.contains("backoff");
@@ -216,7 +214,7 @@ fn room(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, room: Room) -> (&'s
     (room.id, with_outcome(finding, clock, &room.because, more))
 }
 
-fn with_node(finding: Finding, nodes: &[NodeFit]) -> Finding {
+fn with_node(finding: Finding, nodes: &[&Alike<'_>]) -> Finding {
     if nodes.is_empty() { finding } else { finding.fact("closest", names(nodes)) }
 }
 
@@ -228,30 +226,30 @@ struct Closest<'a> {
 }
 
 /// The node on which the least of the resource is missing.
-fn closest<'a>(nodes: &'a [NodeFit], resource: &str) -> Option<Closest<'a>> {
-    let of = |fit: &'a NodeFit| {
-        fit.lacks.iter().find_map(|l| {
+fn closest<'a>(nodes: &[&'a Alike<'a>], resource: &str) -> Option<Closest<'a>> {
+    let of = |alike: &&'a Alike<'a>| {
+        alike.lacks.iter().find_map(|l| {
             let Lack::Resource { name, requested, free, allocatable } = l else { return None };
             let fitting = &**name == resource && requested <= allocatable;
-            fitting.then(|| Closest { node: &fit.node, free: *free, allocatable: *allocatable, short: requested - free })
+            fitting.then(|| Closest { node: alike.first(), free: *free, allocatable: *allocatable, short: requested - free })
         })
     };
     nodes.iter().filter_map(of).min_by_key(|c| (c.short, c.node))
 }
 
-fn counted(fit: &NodeFit) -> Option<(usize, i128)> {
-    fit.lacks.iter().find_map(|l| if let Lack::Pods { running, allowed } = l { Some((*running, *allowed)) } else { None })
+fn counted(alike: &Alike<'_>) -> Option<(usize, i128)> {
+    alike.lacks.iter().find_map(|l| if let Lack::Pods { running, allowed } = l { Some((*running, *allowed)) } else { None })
 }
 
 /// When pods that are being deleted, and have not run over their time, leave enough on one of the nodes.
-fn leaving(cx: &Cx<'_>, choice: &Choice, resource: &str, closest: &Closest<'_>) -> Option<Time> {
-    let freed = |fit: &NodeFit| {
+fn leaving(cx: &Cx<'_>, choice: &Choice<'_>, resource: &str, closest: &Closest<'_>) -> Option<Time> {
+    let freed = |node: &str| {
         let going = |p: &Pod<'_>| p.deleted().is_some_and(|at| !cx.passed(at));
-        let pods: Vec<Pod<'_>> = cx.pods_on(&fit.node).into_iter().filter(going).collect();
+        let pods: Vec<Pod<'_>> = cx.pods_on(node).into_iter().filter(going).collect();
         let sum: i128 = pods.iter().map(|p| p.spec().requested(resource)).sum();
         pods.iter().filter_map(|p| p.deleted()).max().filter(|_| sum >= closest.short)
     };
-    choice.nodes.iter().filter(|f| f.lacks.len() == 1).filter_map(freed).min()
+    choice.nodes.iter().filter(|a| a.lacks.len() == 1).flat_map(|a| a.names()).filter_map(freed).min()
 }
 
 fn lower_first(text: &str) -> String {

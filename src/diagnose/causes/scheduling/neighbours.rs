@@ -57,7 +57,7 @@ pub(super) const PORT: Cause = Cause {
 };
 
 /// Blocked, unless a pod in the way is about to be gone.
-fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, holders: &[&ObjectRef]) -> (Verdict, Option<Clock>, Option<String>) {
+fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice<'_>, holders: &[&ObjectRef]) -> (Verdict, Option<Clock>, Option<String>) {
     let outcome = pending.outcome(cx, choice);
     let gone = |o: &&ObjectRef| cx.pod(&o.namespace, &o.name).and_then(|p| p.deleted());
     let going: Option<Time> = holders.iter().filter_map(gone).filter(|at| !cx.passed(*at)).min();
@@ -76,7 +76,7 @@ fn own(cx: &Cx<'_>, pending: &Pending<'_>, holder: &ObjectRef) -> Option<Deadloc
     if same { deadlock(cx, &pending.workload) } else { None }
 }
 
-pub(super) fn apart(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn apart(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let found: Vec<(&Box<str>, &ObjectRef)> = choice
         .nodes
         .iter()
@@ -120,7 +120,7 @@ pub(super) fn apart(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, cho
     with_outcome(finding, clock, &because, more)
 }
 
-pub(super) fn together(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn together(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let terms = &pending.pod.spec().affinity.pod_affinity.required;
     let term = terms.first();
     let with = term.and_then(|t| t.label_selector.as_ref()).map(words).unwrap_or_default();
@@ -163,7 +163,7 @@ fn targets(cx: &Cx<'_>, pending: &Pending<'_>) -> Vec<ObjectRef> {
     all.into_iter().filter(meant).map(Workload::reference).filter(|w| *w != pending.workload).collect()
 }
 
-pub(super) fn spread(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn spread(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let lacks = || choice.nodes.iter().flat_map(|f| &f.lacks);
     let missing = lacks().find_map(|l| if let Lack::SpreadLabel { topology_key } = l { Some(topology_key) } else { None });
     let place = pending.workload.place();
@@ -171,7 +171,7 @@ pub(super) fn spread(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, ch
     let start = |finding: Finding, key: &str| {
         finding.fact("topologyKey", key).evidence(pending.pod.reference(), "spec.topologySpreadConstraints[].topologyKey", key, None)
     };
-    let all = domains(cx, pending.pod, &survey.nodes);
+    let all = domains(cx, pending.pod);
     let uneven = lacks().find_map(|l| if let Lack::Spread { topology_key, .. } = l { Some(topology_key) } else { None });
     let shown = all.iter().find(|d| Some(&d.topology_key) == uneven).or_else(|| all.first());
     let finding = pending.finding(verdict, Key::object(&pending.workload), pending.workload.clone());
@@ -218,21 +218,22 @@ struct Emptiest {
 /// Why the emptiest domains take nothing: a taint there counts for nothing when domains are counted.
 fn emptiest(shown: &Domains, survey: &Survey<'_>) -> Emptiest {
     let at_least = |name: &str| shown.counts.get(name).is_some_and(|n| *n == shown.least);
-    let there =
-        survey.fits.iter().filter(|f| survey.nodes.get(&*f.node).and_then(|n| n.meta.label(&shown.topology_key)).is_some_and(at_least));
+    let there = |name: &&str| survey.nodes.get(name).and_then(|n| n.meta.label(&shown.topology_key)).is_some_and(at_least);
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for fit in there {
-        match fit.heaviest() {
-            Some(Lack::Taint(taint)) => reasons.entry(format!("taint {taint} is not tolerated")).or_default().push(&fit.node),
-            Some(Lack::Cordoned) => reasons.entry("it is cordoned".to_owned()).or_default().push(&fit.node),
-            Some(other) => reasons.entry(format!("it would take the pod if {}", other.change())).or_default().push(&fit.node),
-            None => {}
-        }
+    for alike in &survey.alike {
+        let why = match alike.heaviest() {
+            Some(Lack::Taint(taint)) => format!("taint {taint} is not tolerated"),
+            Some(Lack::Cordoned) => "it is cordoned".to_owned(),
+            Some(other) => format!("it would take the pod if {}", other.change()),
+            None => continue,
+        };
+        reasons.entry(why).or_default().extend(alike.names().filter(there));
     }
+    reasons.retain(|_, nodes| !nodes.is_empty());
     let Some((why, nodes)) = reasons.iter().max_by_key(|(_, nodes)| nodes.len()) else {
         return Emptiest { because: String::new(), next: None };
     };
-    let node = nodes.first().copied().unwrap_or_default();
+    let node = nodes.iter().min().copied().unwrap_or_default();
     let tainted = why.starts_with("taint");
     let because = format!(" {node} counts as a domain with {} and cannot take the pod: {why}.", plural(shown.least, "pod"));
     let next = tainted.then(|| {
@@ -242,13 +243,13 @@ fn emptiest(shown: &Domains, survey: &Survey<'_>) -> Emptiest {
     Emptiest { because, next }
 }
 
-pub(super) fn port(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn port(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let held = choice.nodes.iter().find_map(|f| {
         let port = f
             .lacks
             .iter()
             .find_map(|l| if let Lack::Port { port, protocol, holder } = l { Some((port, protocol, holder)) } else { None })?;
-        Some((&f.node, port))
+        Some((f.first(), port))
     });
     let place = pending.workload.place();
     let key = Key::object(&pending.workload);

@@ -1,7 +1,5 @@
 //! Where the pod may go: taints, cordons, selectors.
 
-use std::collections::BTreeSet;
-
 use super::pending::{Pending, names, others, plural, with_outcome};
 use crate::diagnose::scheduling::{Choice, Lack, Obstacle, Survey};
 use crate::diagnose::{Cause, Clock, ClockKind, Cx, Finding, Judge, Key, Layer, Stage, Verdict};
@@ -76,10 +74,9 @@ const JOINING: i64 = 180;
 /// A cordon this young belongs to a drain or an upgrade that is going on.
 const DRAIN: i64 = 600;
 
-pub(super) fn tainted(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn tainted(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let Some(taint) = taint(choice) else { return taint_by_words(cx, pending, survey, choice) };
-    let carriers: Vec<&Node> =
-        survey.nodes.values().copied().filter(|n| n.spec.taints.iter().any(|t| t.key == taint.key && t.value == taint.value)).collect();
+    let carriers = survey.nodes.names_where(|n| n.spec.taints.iter().any(|t| t.key == taint.key && t.value == taint.value));
     let spelled = taint.to_string();
     let reach = if carriers.len() == survey.nodes.len() {
         "every node".to_owned()
@@ -87,10 +84,10 @@ pub(super) fn tainted(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, c
         format!("{} of {}", carriers.len(), plural(survey.nodes.len(), "node"))
     };
     let trouble = Obstacle::Taint(Some(spelled.as_str().into())).is_trouble();
-    let (verdict, clock, more) = outcome(cx, pending, choice, trouble.then(|| began(&carriers, &taint)).flatten());
+    let (verdict, clock, more) = outcome(cx, pending, choice, trouble.then(|| began(survey, &carriers, &taint)).flatten());
     let place = pending.workload.place();
     let because = format!("{place} has no toleration for {spelled}, carried by {reach}.{}", others(survey, choice));
-    let root = carriers.first().map_or_else(|| pending.workload.clone(), |n| ObjectRef::new("Node", "", &n.meta.name));
+    let root = carriers.first().map_or_else(|| pending.workload.clone(), |node| ObjectRef::new("Node", "", node));
     let title = if carriers.len() == survey.nodes.len() || carriers.len() > 1 {
         format!("no node without taint {spelled}")
     } else {
@@ -111,13 +108,13 @@ pub(super) fn tainted(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, c
         .fact("tainted nodes", carriers.len())
         .evidence(root, format!("spec.taints[key={}]", taint.key), spelled.clone(), taint.time_added);
     if trouble {
-        finding.waits_on.extend(carriers.iter().map(|n| ObjectRef::new("Node", "", &n.meta.name)));
+        finding.waits_on.extend(carriers.iter().map(|node| ObjectRef::new("Node", "", node)));
     }
     with_outcome(finding, clock, &because, more)
 }
 
 /// The taint that the closest nodes carry.
-fn taint(choice: &Choice) -> Option<Taint> {
+fn taint(choice: &Choice<'_>) -> Option<Taint> {
     let lacks = choice.nodes.iter().flat_map(|f| &f.lacks);
     let taints = lacks.filter(|l| {
         matches!(l.obstacle(), Obstacle::Taint(_))
@@ -135,12 +132,12 @@ fn by_key(obstacle: &Obstacle, lack: &Lack) -> bool {
 }
 
 /// When the newest of them appeared: where nothing says, with its node.
-fn began(carriers: &[&Node], taint: &Taint) -> Option<Time> {
-    let of = |n: &&Node| n.spec.taints.iter().find(|t| t.key == taint.key).and_then(|t| t.time_added).or(n.meta.created);
-    carriers.iter().filter_map(of).max()
+fn began(survey: &Survey<'_>, carriers: &[&str], taint: &Taint) -> Option<Time> {
+    let of = |n: &Node| n.spec.taints.iter().find(|t| t.key == taint.key).and_then(|t| t.time_added).or(n.meta.created);
+    carriers.iter().filter_map(|name| survey.nodes.get(name)).filter_map(of).max()
 }
 
-fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, young: Option<Time>) -> (Verdict, Option<Clock>, Option<String>) {
+fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice<'_>, young: Option<Time>) -> (Verdict, Option<Clock>, Option<String>) {
     let outcome = pending.outcome(cx, choice);
     match young {
         Some(at) if outcome.0 == Verdict::Blocked && !cx.passed(at.plus(JOINING)) => {
@@ -152,7 +149,7 @@ fn outcome(cx: &Cx<'_>, pending: &Pending<'_>, choice: &Choice, young: Option<Ti
 }
 
 /// Nodes may not be read: the scheduler's own text names the taint, or only counts.
-fn taint_by_words(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+fn taint_by_words(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let (verdict, clock, more) = pending.outcome(cx, choice);
     let text = if let Obstacle::Taint(Some(text)) = &choice.obstacle {
         let (key, value) = text.split_once(':').unwrap_or((text, ""));
@@ -177,9 +174,10 @@ fn taint_by_words(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choic
     with_outcome(finding, clock, &because, more)
 }
 
-pub(super) fn cordoned(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
-    let first = choice.nodes.first().and_then(|f| survey.nodes.get(&*f.node)).copied();
-    let since = choice.nodes.iter().filter_map(|f| survey.nodes.get(&*f.node)).filter_map(|n| cordoned_at(cx, n)).max();
+pub(super) fn cordoned(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
+    let nodes = choice.names();
+    let first = nodes.first().and_then(|name| survey.nodes.get(name));
+    let since = nodes.iter().filter_map(|name| survey.nodes.get(name)).filter_map(|n| cordoned_at(cx, n)).max();
     let (mut verdict, mut clock, more) = pending.outcome(cx, choice);
     if let (Verdict::Blocked, Some(at)) = (verdict, since.filter(|at| !cx.passed(at.plus(DRAIN)))) {
         verdict = Verdict::Delayed;
@@ -207,7 +205,7 @@ fn cordoned_at(cx: &Cx<'_>, node: &Node) -> Option<Time> {
     taint.or_else(|| cx.newest_event(&ObjectRef::new("Node", "", &node.meta.name), &["NodeNotSchedulable"]).and_then(|e| e.last))
 }
 
-pub(super) fn elsewhere(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Finding {
+pub(super) fn elsewhere(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
     let (verdict, clock, more) = pending.outcome(cx, choice);
     let term =
         choice.nodes.iter().flat_map(|f| &f.lacks).find_map(|l| if let Lack::Selector(term) = l { Some(term.clone()) } else { None });
@@ -246,12 +244,11 @@ pub(super) fn elsewhere(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>,
 
 /// What nodes have under that label instead.
 fn values(survey: &Survey<'_>, key: &str) -> Vec<String> {
-    let all: BTreeSet<&str> = survey.nodes.values().filter_map(|n| n.meta.label(key)).collect();
-    all.into_iter().take(4).map(|v| format!("{key}={v}")).collect()
+    survey.nodes.values(key).into_iter().take(4).map(|v| format!("{key}={v}")).collect()
 }
 
 pub(super) fn none(cx: &Cx<'_>, pending: &Pending<'_>) -> Finding {
-    let choice = Choice { obstacle: Obstacle::Unknown, nodes: Vec::new(), count: 0, proof: crate::diagnose::scheduling::Proof::Words };
+    let choice = Choice::unknown();
     let (verdict, clock, more) = pending.outcome(cx, &choice);
     let finding = pending
         .finding(verdict, Key::resource("nodes"), pending.workload.clone())

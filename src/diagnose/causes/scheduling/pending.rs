@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::scheduling::{Choice, Lack, NodeFit, Proof, Survey};
+use crate::diagnose::scheduling::{Alike, Choice, Lack, Proof, Survey};
 use crate::diagnose::{Clock, ClockKind, Cx, Finding, Key, Verdict, texts};
 use crate::model::{Condition, Deployment, Event, IntOrText, ObjectRef, Phase, Pod, Rounding, Time};
 
@@ -53,7 +53,7 @@ impl<'a> Pending<'a> {
     }
 
     /// Blocked, unless a node is on its way or one fits by now; then delayed, with the clock of that.
-    pub(in crate::diagnose::causes) fn outcome(&self, cx: &Cx<'_>, choice: &Choice) -> (Verdict, Option<Clock>, Option<String>) {
+    pub(in crate::diagnose::causes) fn outcome(&self, cx: &Cx<'_>, choice: &Choice<'_>) -> (Verdict, Option<Clock>, Option<String>) {
         if let Help::Coming(event, until) = self.help(cx) {
             let clock = Clock { kind: ClockKind::Provisioning, what: "a node that an autoscaler adds".to_owned(), at: Some(until) };
             return (Verdict::Delayed, Some(clock), Some(format!("{} is adding a node for it.", author(event))));
@@ -95,11 +95,11 @@ pub(in crate::diagnose::causes) fn with_outcome(finding: Finding, clock: Option<
 }
 
 /// What the nodes that the cause is not about lack, in one sentence: `The other 9 nodes: gpu=true:NoSchedule is not tolerated (9).`
-pub(in crate::diagnose::causes) fn others(survey: &Survey<'_>, choice: &Choice) -> String {
+pub(in crate::diagnose::causes) fn others(survey: &Survey<'_>, choice: &Choice<'_>) -> String {
     let mut groups: BTreeMap<String, usize> = BTreeMap::new();
-    for fit in survey.fits.iter().filter(|f| !f.fits() && !has(f, choice)) {
-        if let Some(lack) = fit.heaviest() {
-            *groups.entry(brief(lack)).or_default() += 1;
+    for alike in survey.alike.iter().filter(|a| !a.fits() && !a.has(&choice.obstacle)) {
+        if let Some(lack) = alike.heaviest() {
+            *groups.entry(brief(lack)).or_default() += alike.count();
         }
     }
     let count: usize = groups.values().sum();
@@ -114,10 +114,6 @@ pub(in crate::diagnose::causes) fn others(survey: &Survey<'_>, choice: &Choice) 
     };
     let nodes = if count == 1 { "node".to_owned() } else { plural(count, "node") };
     format!(" The other {nodes}: {}.", parts.join(", "))
-}
-
-fn has(fit: &NodeFit, choice: &Choice) -> bool {
-    fit.lacks.iter().any(|l| l.obstacle() == choice.obstacle)
 }
 
 fn brief(lack: &Lack) -> String {
@@ -142,9 +138,11 @@ pub(in crate::diagnose::causes) fn plural(n: usize, word: &str) -> String {
 }
 
 /// Names of nodes, the first three of them: `n1, n2, n3 and 4 more`.
-pub(in crate::diagnose::causes) fn names(fits: &[NodeFit]) -> String {
-    let first: Vec<&str> = fits.iter().take(3).map(|f| &*f.node).collect();
-    match fits.len().saturating_sub(3) {
+pub(in crate::diagnose::causes) fn names(alike: &[&Alike<'_>]) -> String {
+    let mut first: Vec<&str> = alike.iter().flat_map(|a| a.names().take(3)).collect();
+    first.sort_unstable();
+    first.truncate(3);
+    match alike.iter().map(|a| a.count()).sum::<usize>().saturating_sub(3) {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }

@@ -78,10 +78,10 @@ const LONG_QUEUE: i64 = 600;
 const DEFAULT: &str = "default-scheduler";
 
 fn gated(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
-    let gates: Vec<&str> = pod.spec().scheduling_gates.iter().map(|g| &*g.name).collect();
-    if gates.is_empty() || pod.node().is_some() {
+    if !pod.is_gated() || pod.node().is_some() {
         return None;
     }
+    let gates: Vec<&str> = pod.spec().scheduling_gates.iter().map(|g| &*g.name).collect();
     let workload = cx.workload_of(pod);
     let condition = pod.condition("PodScheduled").filter(|c| &*c.reason == "SchedulingGated");
     let list = gates.join(", ");

@@ -56,7 +56,7 @@ fn refused(cx: &Cx<'_>, pod: Pod<'_>) -> Option<(&'static str, Finding)> {
     told(cx, &pending, &survey, &choice).or_else(|| Some(("unschedulable-grammar", unknown(cx, &pending, &survey))))
 }
 
-fn told(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Option<(&'static str, Finding)> {
+fn told(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Option<(&'static str, Finding)> {
     Some(match &choice.obstacle {
         Obstacle::Resource(name) => capacity::short(cx, pending, survey, choice, name),
         Obstacle::Pods => capacity::full(cx, pending, survey, choice),
@@ -91,7 +91,7 @@ fn unknown(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>) -> Finding {
         Message::Other(text) => text.to_owned(),
         Message::NoNodes => String::new(),
     };
-    let choice = Choice { obstacle: Obstacle::Unknown, nodes: Vec::new(), count: 0, proof: crate::diagnose::scheduling::Proof::Words };
+    let choice = Choice::unknown();
     let (mut verdict, mut clock, more) = pending.outcome(cx, &choice);
     let retry = pending.last.map(|at| at.plus(PATIENCE));
     if verdict == Verdict::Blocked && !cx.older(pending.condition.last_transition_time, PATIENCE) {

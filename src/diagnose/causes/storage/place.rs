@@ -23,8 +23,13 @@ pub(super) const CONFLICT: Cause = Cause {
 };
 
 /// `None` where the volume may not be read: the scheduler's words alone do not say which one it is.
-pub(in crate::diagnose::causes) fn conflict(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice) -> Option<Finding> {
-    let lacks = survey.fits.iter().flat_map(|f| &f.lacks);
+pub(in crate::diagnose::causes) fn conflict(
+    cx: &Cx<'_>,
+    pending: &Pending<'_>,
+    survey: &Survey<'_>,
+    choice: &Choice<'_>,
+) -> Option<Finding> {
+    let lacks = survey.alike.iter().flat_map(|a| &a.lacks);
     let known = lacks
         .filter_map(|l| {
             if let Lack::Volume { claim, volume, place } = l { Some((claim.clone(), volume.to_string(), place.clone())) } else { None }
