@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::{Cluster, Kind, ObjectRef, Read, Time};
 
+use super::engine::Found;
 use super::group::Group;
 use super::{Clock, Evidence, Layer, Verdict};
 
@@ -33,7 +34,7 @@ pub struct Blocker {
     /// Services left without a ready endpoint.
     pub services: Vec<ObjectRef>,
     pub facts: BTreeMap<&'static str, String>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Arc<Evidence>>,
     pub next: String,
     pub consequences: Vec<Consequence>,
     pub unchecked: Vec<Unchecked>,
@@ -51,7 +52,7 @@ pub struct Consequence {
     pub pods: usize,
     /// Existing pods among them, sorted.
     pub pod_names: Arc<[ObjectRef]>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Arc<Evidence>>,
 }
 
 /// What would have told more, and may not be read.
@@ -62,8 +63,26 @@ pub struct Unchecked {
     pub why: String,
 }
 
+/// Evidence shown for one blocker: more repeats the same.
+const MOST_EVIDENCE: usize = 12;
+
+/// The same for one that hangs under another.
+const ALSO_EVIDENCE: usize = 3;
+
+/// Values named for one fact.
+const MOST_VALUES: usize = 8;
+
+/// A group with its findings, in its order.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub group: &'a Group,
+    pub found: &'a [Arc<Found>],
+}
+
 /// A blocker from its group and those that hang under it.
-pub(super) fn tell(cluster: &Cluster, group: &Group, consequences: &[&Group], circle: bool) -> Blocker {
+pub(super) fn tell(cluster: &Cluster, part: Part<'_>, below: &[Part<'_>], circle: bool) -> Blocker {
+    let group = part.group;
+    let consequences: &[&Group] = &below.iter().map(|part| part.group).collect::<Vec<_>>();
     let shown = shown(group, consequences);
     let count = pod_count(group, consequences);
     let words = group.words();
@@ -83,19 +102,20 @@ pub(super) fn tell(cluster: &Cluster, group: &Group, consequences: &[&Group], ci
         pods: count,
         pod_names: group.pods.clone(),
         services: services(consequences),
-        facts: group.facts.clone(),
-        evidence: group.evidence.clone(),
+        facts: facts(part.found),
+        evidence: evidence(part.found, MOST_EVIDENCE),
         next: if words.next.is_empty() { group.cause.cure.to_owned() } else { words.next.clone() },
-        consequences: consequences.iter().filter(|c| !is_service_only(c)).map(|c| consequence(c)).collect(),
-        unchecked: unchecked(cluster, group),
+        consequences: below.iter().filter(|part| !is_service_only(part.group)).map(consequence).collect(),
+        unchecked: unchecked(cluster, part.found),
     }
 }
 
 /// The look-ups that went into a blocker besides its findings: whether its workloads are down, and why something is not known.
-pub(super) fn reads(blocker: &Blocker, group: &Group) -> Vec<Read> {
+pub(super) fn reads(blocker: &Blocker, found: &[Arc<Found>]) -> Vec<Read> {
     let workloads = blocker.affected.iter().filter(|o| &*o.kind != "Pod" && is_workload(o));
     let down = workloads.map(|o| Read::object(Kind::named(&o.kind), &o.namespace, &o.name));
-    let mut reads: Vec<Read> = down.chain(group.unchecked.iter().map(|(kind, _)| Read::coverage(*kind))).collect();
+    let kinds = found.iter().flat_map(|f| &f.finding.unchecked);
+    let mut reads: Vec<Read> = down.chain(kinds.map(|(kind, _)| Read::coverage(*kind))).collect();
     reads.sort_unstable();
     reads.dedup();
     reads
@@ -121,7 +141,8 @@ fn pod_count(group: &Group, consequences: &[&Group]) -> usize {
     pods + missing as usize
 }
 
-fn consequence(group: &Group) -> Consequence {
+fn consequence(part: &Part<'_>) -> Consequence {
+    let group = part.group;
     Consequence {
         layer: group.cause.layer,
         cause: group.cause.id,
@@ -131,7 +152,7 @@ fn consequence(group: &Group) -> Consequence {
         affected: group.affected.clone(),
         pods: group.pod_count(),
         pod_names: group.pods.clone(),
-        evidence: group.evidence.iter().take(3).cloned().collect(),
+        evidence: evidence(part.found, ALSO_EVIDENCE),
     }
 }
 
@@ -166,6 +187,34 @@ fn is_down(cluster: &Cluster, workload: &ObjectRef) -> bool {
     object.and_then(super::Workload::of).is_some_and(|w| w.desired() > 0 && w.ready() == 0)
 }
 
+fn facts(found: &[Arc<Found>]) -> BTreeMap<&'static str, String> {
+    let mut all: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
+    let mut last = None;
+    for facts in found.iter().map(|f| &f.finding.facts) {
+        // Thousands of pods may have the same.
+        if last.replace(facts) != Some(facts) {
+            for (name, value) in facts {
+                all.entry(name).or_default().insert(value);
+            }
+        }
+    }
+    let joined = |values: BTreeSet<&str>| values.into_iter().take(MOST_VALUES).collect::<Vec<_>>().join(", ");
+    all.into_iter().map(|(name, values)| (name, joined(values))).collect()
+}
+
+fn evidence(found: &[Arc<Found>], most: usize) -> Vec<Arc<Evidence>> {
+    let mut all: Vec<Arc<Evidence>> = Vec::new();
+    for evidence in found.iter().flat_map(|f| &f.finding.evidence) {
+        if all.len() == most {
+            break;
+        }
+        if !all.contains(evidence) {
+            all.push(evidence.clone());
+        }
+    }
+    all
+}
+
 fn summary(group: &Group, workloads: usize, pods: usize, circle: bool) -> String {
     let because = if group.words().because.is_empty() { group.cause.explanation } else { &group.words().because };
     let circle = if circle { " It waits on what it holds up itself: a circle." } else { "" };
@@ -180,7 +229,7 @@ fn plural(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
 }
 
-fn unchecked(cluster: &Cluster, group: &Group) -> Vec<Unchecked> {
+fn unchecked(cluster: &Cluster, found: &[Arc<Found>]) -> Vec<Unchecked> {
     use crate::model::CoverageState as S;
     let why = |kind: Kind, ns: &str| match cluster.coverage().get(kind, ns) {
         Some(S::Denied { .. }) => "forbidden".to_owned(),
@@ -189,7 +238,8 @@ fn unchecked(cluster: &Cluster, group: &Group) -> Vec<Unchecked> {
         Some(S::Absent { message }) => message.clone(),
         Some(S::Synced) | None => "not in the input".to_owned(),
     };
+    let asked: BTreeSet<&(Kind, String)> = found.iter().flat_map(|f| &f.finding.unchecked).collect();
     let all: BTreeSet<Unchecked> =
-        group.unchecked.iter().map(|(kind, ns)| Unchecked { kind: kind.row().name, namespace: ns.clone(), why: why(*kind, ns) }).collect();
+        asked.into_iter().map(|(kind, ns)| Unchecked { kind: kind.row().name, namespace: ns.clone(), why: why(*kind, ns) }).collect();
     all.into_iter().collect()
 }

@@ -124,7 +124,7 @@ pub struct Finding {
     pub because: String,
     pub next: String,
     pub facts: BTreeMap<&'static str, String>,
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Arc<Evidence>>,
     /// Objects it depends on: if one of them is held up itself, this becomes its consequence.
     pub waits_on: Vec<ObjectRef>,
     /// Workloads it holds up besides the subject's own.
@@ -219,7 +219,7 @@ impl Finding {
 
     #[must_use]
     pub fn evidence(mut self, object: ObjectRef, path: impl Into<String>, message: impl Into<String>, at: Option<Time>) -> Self {
-        self.evidence.push(Evidence { object, path: path.into(), message: message.into(), at });
+        self.evidence.push(Arc::new(Evidence { object, path: path.into(), message: message.into(), at }));
         self
     }
 

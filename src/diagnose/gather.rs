@@ -14,8 +14,11 @@ pub(super) type Number = u32;
 pub(super) struct Members {
     pub cause: &'static Cause,
     pub key: Key,
-    /// In no order.
+    /// In no order but that in which they were joined last.
     pub found: Vec<Arc<Found>>,
+    /// What came and what went since they were joined last.
+    pub came: Vec<Arc<Found>>,
+    pub went: Vec<Arc<Found>>,
 }
 
 /// Findings of one cause that name the same wider key, by their own.
@@ -82,6 +85,11 @@ impl Gathered {
         self.groups.len()
     }
 
+    /// The findings of a group, in the order in which they were joined last.
+    pub fn found(&self, number: Number) -> &[Arc<Found>] {
+        self.groups.get(number as usize).and_then(Option::as_ref).map_or(&[], |members| &members.found)
+    }
+
     pub fn members(&mut self, number: Number) -> Option<&mut Members> {
         self.groups.get_mut(number as usize)?.as_mut()
     }
@@ -106,6 +114,7 @@ impl Gathered {
         };
         self.changed.insert(number);
         if let Some(members) = self.members(number) {
+            members.came.push(f.clone());
             members.found.push(f);
         }
     }
@@ -116,7 +125,7 @@ impl Gathered {
             Number::try_from(self.groups.len() - 1).unwrap_or(Number::MAX)
         });
         self.numbers.insert((cause.id, key.clone()), number);
-        self.groups[number as usize] = Some(Members { cause, key, found: Vec::new() });
+        self.groups[number as usize] = Some(Members { cause, key, found: Vec::new(), came: Vec::new(), went: Vec::new() });
         number
     }
 
@@ -124,6 +133,7 @@ impl Gathered {
         let Some(number) = self.numbers.get(&(f.cause.id, key.clone())).copied() else { return };
         self.changed.insert(number);
         if let Some(members) = self.members(number) {
+            members.went.push(f.clone());
             members.found.retain(|other| !Arc::ptr_eq(other, f));
         }
     }

@@ -1,13 +1,13 @@
 //! Group: findings that share cause and key, joined to what is said of all of them.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{Kind, ObjectRef, Time};
+use crate::model::{ObjectRef, Time};
 
 use super::engine::Found;
-use super::{Cause, Clock, Evidence, Finding, Key, Verdict};
+use super::gather::Members;
+use super::{Cause, Clock, Finding, Key, Verdict};
 
 /// What findings with one cause and one key say together.
 #[derive(Debug)]
@@ -22,44 +22,53 @@ pub(super) struct Group {
     pub affected: Arc<[ObjectRef]>,
     pub pods: Arc<[ObjectRef]>,
     pub missing: u32,
-    pub waits_on: Vec<ObjectRef>,
-    pub facts: BTreeMap<&'static str, String>,
-    pub evidence: Vec<Evidence>,
-    pub unchecked: BTreeSet<(Kind, String)>,
+    pub waits_on: Arc<[ObjectRef]>,
 }
 
-/// Evidence shown for one blocker: more repeats the same.
-const MOST_EVIDENCE: usize = 12;
-
-/// Values named for one fact.
-const MOST_VALUES: usize = 8;
-
-/// Joins the findings of one group, in whatever order they came; none without any.
-pub(super) fn join(key: &Key, members: &mut [Arc<Found>]) -> Option<Group> {
-    members.sort_by(|a, b| order(a, b));
-    let members = &*members;
-    let lead = members.first()?.clone();
-    let own = members.iter().map(|f| &f.affected);
+/// Joins the findings of one group, in whatever order they came; none without any. `before` is what they were joined to last.
+pub(super) fn join(members: &mut Members, before: Option<&Group>) -> Option<Group> {
+    members.found.sort_by(|a, b| order(a, b));
+    let (came, went) = (std::mem::take(&mut members.came), std::mem::take(&mut members.went));
+    let found = &*members.found;
+    let lead = found.first()?.clone();
+    let before = before.filter(|_| name_the_same(&came, &went));
+    let own = || found.iter().map(|f| &f.affected);
     Some(Group {
-        cause: lead.cause,
-        key: key.clone(),
-        since: members.iter().filter_map(|f| f.finding.since).min(),
-        clock: earliest_clock(members),
-        affected: sorted(own.chain(members.iter().flat_map(|f| &f.finding.affected))).into(),
-        pods: sorted(members.iter().filter_map(|f| f.pod.as_ref())).into(),
-        missing: members.iter().fold(0, |sum, f| sum.saturating_add(f.finding.missing)),
-        waits_on: sorted(members.iter().flat_map(|f| &f.finding.waits_on)),
-        facts: facts(members),
-        evidence: evidence(members),
-        unchecked: members.iter().flat_map(|f| f.finding.unchecked.iter().cloned()).collect(),
+        cause: members.cause,
+        key: members.key.clone(),
+        since: found.iter().filter_map(|f| f.finding.since).min(),
+        clock: earliest_clock(found),
+        affected: before.map_or_else(|| sorted(own().chain(found.iter().flat_map(|f| &f.finding.affected))), |g| g.affected.clone()),
+        pods: before.map_or_else(|| sorted(found.iter().filter_map(|f| f.pod.as_ref())), |g| g.pods.clone()),
+        missing: found.iter().fold(0, |sum, f| sum.saturating_add(f.finding.missing)),
+        waits_on: before.map_or_else(|| sorted(found.iter().flat_map(|f| &f.finding.waits_on)), |g| g.waits_on.clone()),
         lead,
     })
+}
+
+/// Whether what came names the same objects as what went: mostly it is the same pod, with other words. Then the lists need not be
+/// made again, which for thousands of pods is nearly all of the work.
+fn name_the_same(came: &[Arc<Found>], went: &[Arc<Found>]) -> bool {
+    type Names<'a> = (&'a ObjectRef, &'a Option<ObjectRef>, &'a [ObjectRef], &'a [ObjectRef]);
+    fn names(found: &[Arc<Found>]) -> Vec<Names<'_>> {
+        let mut names: Vec<_> = found.iter().map(|f| (&f.affected, &f.pod, &*f.finding.affected, &*f.finding.waits_on)).collect();
+        names.sort_unstable();
+        names
+    }
+    came.len() == went.len() && names(came) == names(went)
 }
 
 impl Group {
     /// The words of the member that speaks for it.
     pub fn words(&self) -> &Finding {
         &self.lead.finding
+    }
+
+    /// Whether both have to do with the same objects, as far as can be seen at a glance.
+    pub fn is_about_the_same(&self, other: &Self) -> bool {
+        let same = |a, b| Arc::ptr_eq(a, b);
+        let root = self.words().root == other.words().root;
+        root && same(&self.affected, &other.affected) && same(&self.pods, &other.pods) && same(&self.waits_on, &other.waits_on)
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -97,33 +106,11 @@ fn words(finding: &Finding) -> [&str; 3] {
     [&finding.title, &finding.because, &finding.next]
 }
 
-fn sorted<'a>(objects: impl Iterator<Item = &'a ObjectRef>) -> Vec<ObjectRef> {
+fn sorted<'a>(objects: impl Iterator<Item = &'a ObjectRef>) -> Arc<[ObjectRef]> {
     let mut all: Vec<&ObjectRef> = objects.collect();
     all.sort_unstable();
     all.dedup();
     all.into_iter().cloned().collect()
-}
-
-fn facts(members: &[Arc<Found>]) -> BTreeMap<&'static str, String> {
-    let mut all: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, value) in members.iter().flat_map(|f| &f.finding.facts) {
-        all.entry(name).or_default().insert(value);
-    }
-    let joined = |values: BTreeSet<&str>| values.into_iter().take(MOST_VALUES).collect::<Vec<_>>().join(", ");
-    all.into_iter().map(|(name, values)| (name, joined(values))).collect()
-}
-
-fn evidence(members: &[Arc<Found>]) -> Vec<Evidence> {
-    let mut all: Vec<Evidence> = Vec::new();
-    for evidence in members.iter().flat_map(|f| &f.finding.evidence) {
-        if all.len() == MOST_EVIDENCE {
-            break;
-        }
-        if !all.contains(evidence) {
-            all.push(evidence.clone());
-        }
-    }
-    all
 }
 
 fn earliest_clock(members: &[Arc<Found>]) -> Option<Clock> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::model::{Cluster, Read};
 
-use super::blocker::{self, Blocker};
+use super::blocker::{self, Blocker, Part};
 use super::engine::Found;
 use super::fold::{self, Place};
 use super::gather::{Gathered, Number};
@@ -26,7 +26,7 @@ pub(super) struct Grouping {
     /// Groups that hang under another, by that.
     below: HashMap<Number, Vec<Number>>,
     /// Blockers that say something of what a look would show.
-    watchers: HashMap<Read, BTreeSet<Number>>,
+    watchers: HashMap<Read, Vec<Number>>,
     /// Blockers to be told again.
     stale: BTreeSet<Number>,
     ranked: Vec<Arc<Blocker>>,
@@ -104,12 +104,15 @@ impl Grouping {
 
     /// Joins the findings of a group again; answers whether it came, went, or weighs otherwise.
     fn join(&mut self, number: Number, concerned: &mut BTreeSet<Number>) -> bool {
-        let joined = self.gathered.members(number).and_then(|members| group::join(&members.key, &mut members.found));
         let made = &mut self.made[number as usize];
-        let ends = joined.as_ref().map(Ends::of).unwrap_or_default();
-        self.ties.tie(number, &made.ends, &ends, concerned);
-        made.ends = ends;
-        let before = std::mem::replace(&mut made.group, joined);
+        let before = made.group.take();
+        made.group = self.gathered.members(number).and_then(|members| group::join(members, before.as_ref()));
+        let alike = before.as_ref().zip(made.group.as_ref()).is_some_and(|(before, now)| before.is_about_the_same(now));
+        if !alike {
+            let ends = made.group.as_ref().map(Ends::of).unwrap_or_default();
+            self.ties.tie(number, &made.ends, &ends, concerned);
+            made.ends = ends;
+        }
         if made.group.is_none() {
             self.gathered.close(number);
             self.stale.insert(number);
@@ -151,16 +154,20 @@ impl Grouping {
     /// Tells a blocker again: itself, and all that hangs under it.
     fn tell(&mut self, cluster: &Cluster, number: Number) {
         let made = &self.made[number as usize];
-        let group = made.group.as_ref().filter(|_| made.place.is_some_and(|place| place.root == number));
-        let below = self.below.get(&number).into_iter().flatten();
-        let consequences: Vec<&Group> = below.filter_map(|n| self.made[*n as usize].group.as_ref()).collect();
+        let own = self.part(number).filter(|_| made.place.is_some_and(|place| place.root == number));
+        let below: Vec<Part<'_>> = self.below.get(&number).into_iter().flatten().filter_map(|n| self.part(*n)).collect();
         let circle = made.place.is_some_and(|place| place.circle);
-        let told = group.map(|group| blocker::tell(cluster, group, &consequences, circle));
+        let told = own.map(|part| blocker::tell(cluster, part, &below, circle));
         if told.as_ref() == made.blocker.as_deref() {
             return;
         }
-        let reads = told.as_ref().zip(group).map(|(blocker, group)| blocker::reads(blocker, group)).unwrap_or_default();
+        let reads = told.as_ref().map(|told| blocker::reads(told, self.gathered.found(number))).unwrap_or_default();
         self.replace(number, told.map(Arc::new), reads);
+    }
+
+    fn part(&self, number: Number) -> Option<Part<'_>> {
+        let group = self.made.get(number as usize)?.group.as_ref()?;
+        Some(Part { group, found: self.gathered.found(number) })
     }
 
     fn replace(&mut self, number: Number, told: Option<Arc<Blocker>>, reads: Vec<Read>) {
@@ -168,23 +175,22 @@ impl Grouping {
         let before = std::mem::replace(&mut made.blocker, told.clone());
         for read in std::mem::replace(&mut made.reads, reads) {
             if let Some(watchers) = self.watchers.get_mut(&read) {
-                watchers.remove(&number);
+                watchers.retain(|other| *other != number);
                 if watchers.is_empty() {
                     self.watchers.remove(&read);
                 }
             }
         }
         for read in &made.reads {
-            self.watchers.entry(*read).or_default().insert(number);
+            self.watchers.entry(*read).or_default().push(number);
         }
+        self.stuck.replace(before.as_deref(), told.as_deref());
         if let Some(old) = before {
-            self.stuck.remove(&old);
             if let Ok(at) = self.ranked.binary_search_by(|b| rank::order(b, &old)) {
                 self.ranked.remove(at);
             }
         }
         if let Some(new) = told {
-            self.stuck.add(&new);
             let at = self.ranked.partition_point(|b| rank::order(b, &new) == Ordering::Less);
             self.ranked.insert(at, new);
         }

@@ -1,6 +1,7 @@
 //! Stuck: how many pods and workloads are held up, counted as blockers come and go.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::model::{Cluster, Kind, ObjectRef};
 
@@ -19,14 +20,23 @@ pub(super) struct Stuck {
 }
 
 impl Stuck {
-    pub fn add(&mut self, b: &Blocker) {
+    /// Counts one blocker instead of another.
+    pub fn replace(&mut self, old: Option<&Blocker>, new: Option<&Blocker>) {
+        if old.zip(new).is_some_and(|(old, new)| count_the_same(old, new)) {
+            return;
+        }
+        old.into_iter().for_each(|old| self.remove(old));
+        new.into_iter().for_each(|new| self.add(new));
+    }
+
+    fn add(&mut self, b: &Blocker) {
         pods(b).for_each(|pod| *self.pods.entry(mark(pod)).or_default() += 1);
         workloads(b).for_each(|workload| *self.workloads.entry(mark(workload)).or_default() += 1);
         self.blocked += usize::from(b.verdict == Verdict::Blocked);
         self.delayed += usize::from(b.verdict == Verdict::Delayed);
     }
 
-    pub fn remove(&mut self, b: &Blocker) {
+    fn remove(&mut self, b: &Blocker) {
         pods(b).for_each(|pod| one_less(&mut self.pods, pod));
         workloads(b).for_each(|workload| one_less(&mut self.workloads, workload));
         self.blocked -= usize::from(b.verdict == Verdict::Blocked);
@@ -67,6 +77,16 @@ pub(super) fn summarise(cluster: &Cluster, report: &Report, namespaces: &[String
         delayed: of_verdict(Verdict::Delayed),
         quiet: report.quiet.len(),
     }
+}
+
+/// Whether both say so at a glance, because they share their lists.
+fn count_the_same(a: &Blocker, b: &Blocker) -> bool {
+    let below = a.consequences.iter().zip(&b.consequences).all(|(a, b)| Arc::ptr_eq(&a.pod_names, &b.pod_names));
+    a.verdict == b.verdict
+        && Arc::ptr_eq(&a.affected, &b.affected)
+        && Arc::ptr_eq(&a.pod_names, &b.pod_names)
+        && a.consequences.len() == b.consequences.len()
+        && below
 }
 
 /// Existing pods that a blocker and its consequences hold up.

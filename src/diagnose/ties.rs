@@ -69,7 +69,7 @@ impl Ties {
     pub fn edges<'a>(&self, number: Number, group: &Group, other: impl Fn(Number) -> Option<&'a Group>) -> Vec<Number> {
         let itself = group.waits_on.iter().any(|object| group.affected.binary_search(object).is_ok());
         let mut to = Vec::new();
-        for object in &group.waits_on {
+        for object in &*group.waits_on {
             to.extend(self.holders(object, &other).map(|(holder, _)| holder).filter(|holder| *holder != number || itself));
         }
         let deeper = |by: &Group| !by.cause.symptom || by.cause.layer < group.cause.layer;

@@ -69,8 +69,15 @@ fn quiet(quiet: &Quiet, redactor: &Redactor) -> Option<Quiet> {
     hide(&mut copy.reason, redactor).then_some(copy)
 }
 
-fn hide_evidence(evidence: &mut [Evidence], redactor: &Redactor) -> bool {
-    evidence.iter_mut().fold(false, |found, e| hide(&mut e.message, redactor) | found)
+fn hide_evidence(evidence: &mut [Arc<Evidence>], redactor: &Redactor) -> bool {
+    let mut found = false;
+    for evidence in evidence {
+        if let Cow::Owned(message) = redactor.text(&evidence.message) {
+            Arc::make_mut(evidence).message = message;
+            found = true;
+        }
+    }
+    found
 }
 
 /// Answers whether there was something to hide.
@@ -78,4 +85,26 @@ fn hide(text: &mut String, redactor: &Redactor) -> bool {
     let Cow::Owned(redacted) = redactor.text(text) else { return false };
     *text = redacted;
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ObjectRef;
+
+    fn told(reason: &str) -> Arc<Quiet> {
+        let object = ObjectRef::new("CronJob", "shop", reason);
+        Arc::new(Quiet { object, cause: "cronjob-suspended", reason: reason.to_owned(), since: None })
+    }
+
+    #[test]
+    fn what_did_not_change_is_the_same_piece_of_memory_and_what_came_is_redacted() {
+        let mut redaction = Redaction::new(Arc::new(Redactor::new(&[7; 32])));
+        let (plain, secret) = (told("suspended"), told("password=hunter2secret"));
+        let first = redaction.redacted(Report { quiet: vec![secret.clone(), plain.clone()], ..Report::default() });
+        assert!(Arc::ptr_eq(&first.quiet[1], &plain) && !first.quiet[0].reason.contains("hunter2secret"));
+        let second = redaction.redacted(Report { quiet: vec![plain, secret, told("token=abcdefgh12345678")], ..Report::default() });
+        assert!(Arc::ptr_eq(&second.quiet[0], &first.quiet[1]) && Arc::ptr_eq(&second.quiet[1], &first.quiet[0]));
+        assert!(!second.quiet[2].reason.contains("abcdefgh12345678"));
+    }
 }

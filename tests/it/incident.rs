@@ -104,10 +104,10 @@ fn taint() -> Blocker {
         facts: BTreeMap::from([("nodes", "9".to_owned()), ("taint", "gpu=true:NoSchedule".to_owned()), ("short", "512Mi on n4".to_owned())]),
         summary: "14 pods of 3 workloads: 9 of 12 nodes carry gpu=true:NoSchedule, which they do not tolerate. The other three, n1 n4 n7, lack memory: 512Mi short on the best (n4).".to_owned(),
         next: "Add a toleration for gpu=true:NoSchedule to the pods that may run there, or free 512Mi on n4.".to_owned(),
-        evidence: vec![
+        evidence: [
             Evidence { object: pod("x2x7k"), path: "status.conditions[type=PodScheduled].message".to_owned(), message: message.to_owned(), at: Some(at("11:45:12")) },
             Evidence { object: object("Node//n4"), path: "status.allocatable.memory".to_owned(), message: "16Gi".to_owned(), at: None },
-        ],
+        ].map(Arc::new).into(),
         unchecked: vec![Unchecked { kind: "ResourceQuota", namespace: "shop".to_owned(), why: "forbidden".to_owned() }],
         ..blocker(Layer::Scheduling, "untolerated-taint", "taint:gpu=true:NoSchedule", "no node without taint gpu=true", "11:45:12")
     }

@@ -220,3 +220,22 @@ fn cases() -> Vec<(String, Vec<Value>, String)> {
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
 }
+
+#[test]
+fn a_blocker_that_comes_back_counts_from_when_it_came_first() {
+    let since = |stage: &Stage| stage.settled.report.blockers.iter().find(|b| b.cause == "image-denied").map(|b| b.since);
+    let (whole, mut without, mut again) = (incident::report(), incident::report(), incident::report());
+    without.blockers.retain(|b| b.cause != "image-denied");
+    let first = whole.blockers.iter().find(|b| b.cause == "image-denied").expect("it is there").since;
+    for b in again.blockers.iter_mut().filter(|b| b.cause == "image-denied") {
+        std::sync::Arc::make_mut(b).since = Some(incident::now());
+    }
+    let mut stage = incident::stage();
+    assert_eq!(since(stage.settle(without.clone())), None);
+    assert!(stage.settled.clearing.iter().any(|(b, _)| b.cause == "image-denied"), "it stays for a while");
+    assert_eq!(since(stage.settle(again.clone())), Some(first));
+    assert_eq!(since(stage.settle(again)), Some(first), "in the reports after that, too");
+    assert!(stage.settled.clearing.is_empty());
+    stage.settle(without);
+    assert_eq!(stage.settled.clearing.iter().map(|(b, _)| b.since).collect::<Vec<_>>(), [first]);
+}
