@@ -18,6 +18,7 @@ use super::clock::Clock;
 use super::error::Error;
 use super::exec::{Credential, Manner};
 use super::proxy::is_near;
+use super::spares::Spares;
 use super::target::Target;
 use super::{client, failure};
 use crate::model::Time;
@@ -65,6 +66,7 @@ struct Shared {
     renewing: tokio::sync::Mutex<()>,
     clock: Clock,
     near: AtomicBool,
+    spares: Spares,
 }
 
 /// What a screen says about the connection.
@@ -140,8 +142,14 @@ impl Connection {
             renewing: tokio::sync::Mutex::new(()),
             clock: Clock::default(),
             near: AtomicBool::new(near),
+            spares: Spares::default(),
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// The buffers into which lists are read.
+    pub(super) fn spares(&self) -> &Spares {
+        &self.shared.spares
     }
 
     #[must_use]

@@ -15,7 +15,7 @@ use super::message::FeedMsg;
 use super::reader::{Parcel, Underway, read_parcels};
 use super::request::{self, Shape};
 use super::resource::Resource;
-use super::split::{NoPage, Page, Piece};
+use super::split::{NoPage, PORTION, Page, Piece};
 use super::task::Task;
 use crate::model::{CoverageState, Delta, Kind, Place};
 
@@ -67,7 +67,7 @@ pub async fn follow(
     let (parcels, pending) = mpsc::channel(1);
     let (kind, place) = (errand.kind, errand.place.clone());
     // Two tasks, so that the next bytes are fetched while these are read.
-    let mut reading = Task::spawn(read_parcels(kind, place.clone(), pending, to.clone()));
+    let mut reading = Task::spawn(read_parcels(kind, place.clone(), connection.spares().clone(), pending, to.clone()));
     let mut follower = Follower::new(connection, errand, parcels, settled);
     // It ends when the reader has gone, or when it gave up.
     let _ended = follower.run(restarts).await;
@@ -112,7 +112,7 @@ enum Came {
 }
 
 /// This much is read before it is cut into lines, if it is there already.
-const AT_ONCE: usize = 1 << 20;
+const AT_ONCE: usize = 256 << 10;
 
 impl Follower {
     fn new(connection: Connection, errand: Errand, parcels: mpsc::Sender<Parcel>, settled: oneshot::Sender<Settled>) -> Self {
@@ -178,7 +178,7 @@ impl Follower {
         match (came, std::mem::replace(&mut self.answer, Answering::Nothing)) {
             (Came::Headers(Ok(body)), Answering::Headers(_, shape)) => {
                 self.answer = match shape {
-                    Shape::Page => Answering::Page(body, Page::default()),
+                    Shape::Page => Answering::Page(body, Page::with(self.connection.spares().clone())),
                     Shape::Watch => Answering::Watch(body, Lines::default()),
                 };
                 self.heard.push_back(Heard::Opened);
@@ -195,16 +195,18 @@ impl Follower {
     }
 
     async fn page(&mut self, body: Body, mut page: Page, bytes: &[u8]) -> Result<(), Over> {
-        let knew = page.head().is_some();
-        page.push(bytes);
-        if let (false, Some(head)) = (knew, page.head()) {
-            self.remaining = head.remaining_item_count;
-            self.heard.push_back(Heard::Page { version: head.resource_version.clone(), next: head.next.clone() });
-        }
-        let piece = page.take();
-        self.answer = Answering::Page(body, page);
         self.feed.touch(self.now());
-        self.hand_on(piece).await
+        for portion in bytes.chunks(PORTION) {
+            let knew = page.head().is_some();
+            page.push(portion);
+            if let (false, Some(head)) = (knew, page.head()) {
+                self.remaining = head.remaining_item_count;
+                self.heard.push_back(Heard::Page { version: head.resource_version.clone(), next: head.next.clone() });
+            }
+            self.hand_on(page.take()).await?;
+        }
+        self.answer = Answering::Page(body, page);
+        Ok(())
     }
 
     async fn page_end(&mut self, page: Page) -> Result<(), Over> {

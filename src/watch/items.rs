@@ -66,14 +66,13 @@ fn read_items(bytes: &[u8], batch: &mut Batch) -> End {
             Some(b'{') => batch.upsert_first(&bytes[at..]),
             Some(_) => None,
         };
-        at = match (length, value_end(bytes, at)) {
-            (Some(length), _) => at + length,
-            // It is whole and yet no object: it is counted, and the next one has its turn.
-            (None, Some(end)) if end > at => {
-                batch.refuse();
-                end
-            }
-            (None, Some(_) | None) => return End::Within(at),
-        };
+        if let Some(length) = length {
+            at += length;
+            continue;
+        }
+        // It is whole and yet no object: it is counted, and the next one has its turn.
+        let Some(end) = value_end(bytes, at).filter(|end| *end > at) else { return End::Within(at) };
+        batch.refuse();
+        at = end;
     }
 }

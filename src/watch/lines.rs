@@ -41,6 +41,9 @@ pub enum Bookmark {
 /// A line may be this long; etcd keeps objects below 1.5 MB, aggregated API servers have their own ideas.
 const LONGEST: usize = 8 << 20;
 
+/// More than a change of a few objects.
+const MUCH: usize = 128 << 10;
+
 impl Default for Lines {
     fn default() -> Self {
         Self::with_longest(LONGEST)
@@ -80,7 +83,11 @@ impl Lines {
 
     /// What the whole lines say. Reading stops at an error: nothing follows it.
     pub fn take(&mut self) -> Heard {
-        let rest = self.buffer.split_off(self.whole());
+        let whole = self.whole();
+        // While much comes, as much comes again.
+        let mut rest = Vec::with_capacity(if whole < MUCH { 0 } else { self.buffer.capacity() });
+        rest.extend_from_slice(&self.buffer[whole..]);
+        self.buffer.truncate(whole);
         let bytes = std::mem::replace(&mut self.buffer, rest);
         let mut heard = Heard { skipped: std::mem::take(&mut self.skipped), ..Heard::default() };
         let mut from = 0;

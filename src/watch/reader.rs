@@ -5,6 +5,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::follow::Settled;
 use super::items::Items;
 use super::message::FeedMsg;
+use super::spares::Spares;
 use super::split::Piece;
 use crate::model::{Batch, Delta, Kind, Place};
 
@@ -22,8 +23,8 @@ pub(super) struct Underway {
 }
 
 /// Works parcels off in order until the feed ends or nobody listens.
-pub(super) async fn read_parcels(kind: Kind, place: Place, mut parcels: mpsc::Receiver<Parcel>, to: mpsc::Sender<FeedMsg>) {
-    let mut reader = Reader { kind, place, batch: Batch::new(kind), items: Items::default(), epoch: 0, read: 0 };
+pub(super) async fn read_parcels(kind: Kind, place: Place, spares: Spares, mut parcels: mpsc::Receiver<Parcel>, to: mpsc::Sender<FeedMsg>) {
+    let mut reader = Reader { kind, place, spares, batch: Batch::new(kind), items: Items::default(), epoch: 0, read: 0 };
     while let Some(parcel) = parcels.recv().await {
         for message in reader.work_off(parcel).into_iter().flatten() {
             if to.send(message).await.is_err() {
@@ -37,6 +38,7 @@ pub(super) async fn read_parcels(kind: Kind, place: Place, mut parcels: mpsc::Re
 struct Reader {
     kind: Kind,
     place: Place,
+    spares: Spares,
     batch: Batch,
     items: Items,
     epoch: u32,
@@ -54,6 +56,7 @@ impl Reader {
             }
             Parcel::Objects { epoch, piece, underway } => {
                 self.items.read(&piece, &mut self.batch);
+                piece.give_to(&self.spares);
                 let batch = self.batch.take();
                 let progress = underway.map(|underway| self.progress(epoch, batch.len(), &underway));
                 let delta = Delta::Batch { kind: self.kind, place: self.place.clone(), epoch, batch };

@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::json::{Members, Nesting, after_space};
+use super::spares::Spares;
 
 /// A part of a page, to be read in order.
 #[derive(Debug)]
@@ -77,6 +78,7 @@ pub struct Page {
     head: Option<Head>,
     /// What stands around the items, for a page whose metadata comes last.
     around: Vec<u8>,
+    spares: Spares,
 }
 
 #[derive(Debug, Default)]
@@ -106,15 +108,43 @@ pub enum NoPage {
     NoList,
 }
 
-/// A page is handed on in pieces of this size, so that a list that the server does not page stays small in memory.
-const PIECE: usize = 2 << 20;
+/// A page is handed on in pieces of this size: what is read is still in the processor's cache, and a list that the server does not
+/// page stays small in memory.
+const PIECE: usize = 256 << 10;
+
+/// Room for a piece and what the network brings beyond it.
+const ROOM: usize = PIECE + PORTION;
+
+/// What comes at once is taken in portions of this size.
+pub const PORTION: usize = 64 << 10;
+
+/// Lists that begin with less than this are rarely long.
+const LITTLE: usize = 4 << 10;
 
 /// Nothing longer than this stands before the items of a list.
 const BEFORE: usize = 1 << 20;
 
+impl Piece {
+    /// Gives the buffer back when nobody reads it any more.
+    pub fn give_to(self, spares: &Spares) {
+        let (Self::Chunk(Chunk { bytes, .. }) | Self::Raw(Raw { bytes, .. })) = self;
+        spares.give(bytes, ROOM);
+    }
+}
+
 impl Page {
-    /// Takes the next bytes and finds out what is whole by now.
+    /// A page that is read into spare buffers.
+    #[must_use]
+    pub fn with(spares: Spares) -> Self {
+        Self { spares, ..Self::default() }
+    }
+
+    /// Takes the next bytes and finds out what is whole by now. No more than [`PORTION`] at a time, with [`Page::take`] between them,
+    /// lets the buffer stay as it is.
     pub fn push(&mut self, bytes: &[u8]) {
+        if self.buffer.capacity() == 0 && bytes.len() >= LITTLE {
+            self.buffer = self.spares.take(ROOM);
+        }
         self.buffer.extend_from_slice(bytes);
         while self.advance() {}
     }
@@ -133,8 +163,7 @@ impl Page {
         match &mut self.part {
             Part::Raw { is_first } => {
                 let is_first = std::mem::replace(is_first, false);
-                let rest = self.buffer.split_off(between_items(&self.buffer));
-                let bytes = std::mem::replace(&mut self.buffer, rest);
+                let bytes = self.split(between_items);
                 Some(Piece::Raw(Raw { bytes, is_first, is_last: false }))
             }
             Part::Before | Part::Between | Part::Inside { .. } | Part::After | Part::Never => self.cut().map(Piece::Chunk),
@@ -171,10 +200,18 @@ impl Page {
         if is_whole { Ok((self.head.unwrap_or_default(), Some(Piece::Raw(raw)))) } else { Err(NoPage::Partial) }
     }
 
+    /// Takes off what stands before the cut; the rest has room for as much again.
+    fn split(&mut self, cut: impl FnOnce(&[u8]) -> usize) -> Vec<u8> {
+        let at = cut(&self.buffer);
+        let mut rest = self.spares.take(ROOM);
+        rest.extend_from_slice(&self.buffer[at..]);
+        self.buffer.truncate(at);
+        std::mem::replace(&mut self.buffer, rest)
+    }
+
     fn cut(&mut self) -> Option<Chunk> {
         let end = self.items.last()?.at.end;
-        let rest = self.buffer.split_off(end);
-        let bytes = std::mem::replace(&mut self.buffer, rest);
+        let bytes = self.split(|_| end);
         self.at -= end;
         if let Part::Inside { from, .. } = &mut self.part {
             *from -= end;
@@ -259,7 +296,10 @@ impl Page {
 
 /// A place near the end that is very likely between two items; wherever it is, nothing is lost.
 fn between_items(bytes: &[u8]) -> usize {
-    memchr::memmem::rfind(bytes, b"},{\"").map_or(bytes.len(), |at| at + 1)
+    let between = |begin: &[u8]| memchr::memmem::rfind(bytes, begin).map(|at| at + 1);
+    // As API servers begin an item of a built-in kind, of any other, and as a last resort anything in a list.
+    let begins: [&[u8]; 3] = [b"},{\"metadata\":{", b"},{\"apiVersion\":\"", b"},{\""];
+    begins.into_iter().find_map(between).unwrap_or(bytes.len())
 }
 
 struct Found {
