@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Cluster, Node, NodeSelector, PersistentVolume, PodSpec, Quantity};
+use crate::model::{Cluster, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
 
 use super::place::{ZONES, is_outside, selects};
 
@@ -16,8 +16,15 @@ pub(in crate::diagnose) struct Fleet {
     names: Vec<Box<str>>,
     /// Nodes with the same taints, labels, cordon and amounts, ascending; sorted by their first.
     classes: Vec<Vec<u32>>,
-    /// Labels that tell nodes of one class apart.
-    own: BTreeSet<Box<str>>,
+    /// Labels that tell nodes of one class apart, with the nodes that have a value.
+    own: BTreeMap<Box<str>, Values>,
+}
+
+/// Nodes by the value of one label of their own.
+#[derive(Debug, Default)]
+struct Values {
+    with: HashMap<Box<str>, Vec<u32>>,
+    without: Vec<u32>,
 }
 
 impl Fleet {
@@ -30,11 +37,31 @@ impl Fleet {
         }
         let mut classes: Vec<Vec<u32>> = classes.into_values().collect();
         classes.sort_unstable();
+        let own = own.into_iter().map(|key| (key.into(), Values::of(key, &nodes))).collect();
         Self { names: nodes.iter().map(|n| n.meta.name.clone()).collect(), classes, own }
     }
 }
 
-fn own_labels(nodes: &[&Node]) -> BTreeSet<Box<str>> {
+impl Fleet {
+    fn position(&self, name: &str) -> Option<u32> {
+        self.names.binary_search_by(|known| (**known).cmp(name)).ok().map(|at| at as u32)
+    }
+}
+
+impl Values {
+    fn of(key: &str, nodes: &[&Node]) -> Self {
+        let mut values = Self::default();
+        for (at, node) in nodes.iter().enumerate() {
+            match node.meta.label(key) {
+                Some(value) => values.with.entry(value.into()).or_default().push(at as u32),
+                None => values.without.push(at as u32),
+            }
+        }
+        values
+    }
+}
+
+fn own_labels<'a>(nodes: &[&'a Node]) -> BTreeSet<&'a str> {
     let mut values: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for (key, value) in nodes.iter().flat_map(|n| &n.meta.labels) {
         let seen = values.entry(key).or_default();
@@ -42,11 +69,11 @@ fn own_labels(nodes: &[&Node]) -> BTreeSet<Box<str>> {
             seen.insert(value);
         }
     }
-    values.into_iter().filter(|(_, seen)| seen.len() > MOST_VALUES).map(|(key, _)| key.into()).collect()
+    values.into_iter().filter(|(_, seen)| seen.len() > MOST_VALUES).map(|(key, _)| key).collect()
 }
 
 /// Everything of a node that what it lacks may depend on, but for its own labels. Parts begin with their length.
-fn likeness(node: &Node, own: &BTreeSet<Box<str>>) -> String {
+fn likeness(node: &Node, own: &BTreeSet<&str>) -> String {
     let mut text = format!("{}{:?}", node.spec.unschedulable, node.spec.taints);
     let labels = node.meta.labels.iter().filter(|(key, _)| !own.contains(&***key)).map(|(key, value)| (&**key, &**value));
     let amounts = node.status.allocatable.iter().map(|(name, amount)| (&**name, amount.text()));
@@ -115,7 +142,7 @@ impl<'a> Nodes<'a> {
 
     /// Values of a label.
     pub fn values(self, key: &str) -> BTreeSet<&'a str> {
-        if self.fleet.own.contains(key) {
+        if self.fleet.own.contains_key(key) {
             return self.all().filter_map(|n| n.meta.label(key)).collect();
         }
         self.classes().filter_map(|(node, _)| node.meta.label(key)).collect()
@@ -126,43 +153,137 @@ impl<'a> Nodes<'a> {
         self.fleet.classes.iter().filter_map(move |at| Some((self.get(self.name(*at.first()?))?, &**at)))
     }
 
-    /// The same, with classes taken apart where a pod asks for what is a node's own.
+    /// The same, with classes taken apart where a pod asks for what is a node's own; `None` where it does not.
     pub(super) fn apart(self, asked: &Questions<'_>) -> Option<Vec<(&'a Node, Vec<u32>)>> {
-        if !asked.is_personal(&self.fleet.own) {
-            return None;
-        }
-        let nodes: Vec<&Node> = self.all().collect();
+        let special = asked.special(self.fleet)?;
         let mut parts = Vec::new();
         for class in &self.fleet.classes {
+            let mut rest = class.clone();
             let mut answers: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
-            for at in class {
-                answers.entry(asked.answers(nodes.get(*at as usize)?)).or_default().push(*at);
+            if let Some(special) = &special {
+                rest.retain(|at| !special.contains(at));
+                let first = rest.first().and_then(|at| self.get(self.name(*at)));
+                answers.extend(first.map(|node| (asked.answers(node), rest)));
+                rest = class.iter().copied().filter(|at| special.contains(at)).collect();
             }
-            parts.extend(answers.into_values().filter_map(|at| Some((*nodes.get(*at.first()? as usize)?, at))));
+            for at in rest {
+                let Some(node) = self.get(self.name(at)) else { continue };
+                answers.entry(asked.answers(node)).or_default().push(at);
+            }
+            for mut at in answers.into_values() {
+                at.sort_unstable();
+                parts.extend(at.first().and_then(|first| self.get(self.name(*first))).map(|node| (node, at)));
+            }
         }
         parts.sort_by(|a, b| a.1.cmp(&b.1));
         Some(parts)
     }
 }
 
-impl Questions<'_> {
-    fn is_personal(&self, own: &BTreeSet<Box<str>>) -> bool {
-        let asks = |selector: &NodeSelector| {
-            let terms = &selector.node_selector_terms;
-            terms.iter().any(|t| !t.match_fields.is_empty() || t.match_expressions.iter().any(|r| own.contains(&*r.key)))
-        };
-        let volume = |v: &&PersistentVolume| match &v.spec.node_affinity.required {
-            Some(required) => asks(required),
-            None => ZONES.iter().flatten().any(|key| own.contains(*key)),
-        };
-        self.spec.node_selector.keys().any(|key| own.contains(&**key))
-            || self.spec.affinity.node_affinity.required.as_ref().is_some_and(asks)
-            || self.volumes.iter().any(volume)
+impl<'q> Questions<'q> {
+    /// Nodes that a question about their own labels names: the others of a class answer alike. The outer `None` where no question
+    /// is about such labels, the inner one where every node has to be asked.
+    fn special(&self, fleet: &Fleet) -> Option<Option<BTreeSet<u32>>> {
+        let own = |key: &str| fleet.own.contains_key(key);
+        let selectors = self.selectors();
+        let fields = selectors.iter().flat_map(|s| &s.node_selector_terms).flat_map(|t| &t.match_fields);
+        let labels = selectors.iter().flat_map(|s| &s.node_selector_terms).flat_map(|t| &t.match_expressions).filter(|r| own(&r.key));
+        let fields: Vec<&Requirement> = fields.collect();
+        let labels: Vec<&Requirement> = labels.collect();
+        let pairs: Vec<(&str, &str)> = self.spec.node_selector.iter().map(|(k, v)| (&**k, &**v)).filter(|(k, _)| own(k)).collect();
+        let zones = self.volumes.iter().any(|v| v.spec.node_affinity.required.is_none()) && ZONES.iter().flatten().any(|key| own(key));
+        if fields.is_empty() && labels.is_empty() && pairs.is_empty() && !zones {
+            return None;
+        }
+        let counts = |r: &&Requirement| matches!(&*r.operator, "Gt" | "Lt");
+        if zones || fields.iter().chain(&labels).any(counts) {
+            return Some(None);
+        }
+        let mut special = BTreeSet::new();
+        let named = fields.iter().flat_map(|r| &r.values).filter_map(|name| fleet.position(name));
+        special.extend(named);
+        let asked = labels.iter().flat_map(|r| r.values.iter().map(|v| (&*r.key, &**v))).chain(pairs);
+        for (key, value) in asked.chain(labels.iter().map(|r| (&*r.key, ""))) {
+            let Some(values) = fleet.own.get(key) else { continue };
+            special.extend(values.with.get(value).into_iter().flatten().chain(&values.without));
+        }
+        Some(Some(special))
+    }
+
+    fn selectors(&self) -> Vec<&'q NodeSelector> {
+        let of_volumes = self.volumes.iter().filter_map(|v| v.spec.node_affinity.required.as_ref());
+        self.spec.affinity.node_affinity.required.iter().chain(of_volumes).collect()
     }
 
     fn answers(&self, node: &Node) -> Vec<bool> {
         let labels = self.spec.node_selector.iter().map(|(key, value)| node.meta.label(key) == Some(value));
         let required = self.spec.affinity.node_affinity.required.iter().map(|required| selects(required, node));
         labels.chain(required).chain(self.volumes.iter().map(|volume| is_outside(node, volume))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Batch, Delta, Kind, NodeSelectorTerm, Place};
+
+    const COUNT: u32 = 200;
+
+    /// Two zones, a name each, and one node in ten without its hostname.
+    fn cluster() -> Cluster {
+        let mut batch = Batch::new(Kind::Node);
+        for at in 0..COUNT {
+            let hostname = if at % 10 == 3 { String::new() } else { format!(r#""kubernetes.io/hostname":"n{at:03}","#) };
+            let zone = ["a", "b"][at as usize % 2];
+            let node = format!(r#"{{"metadata":{{"name":"n{at:03}","labels":{{{hostname}"topology.kubernetes.io/zone":"{zone}"}}}}}}"#);
+            batch.upsert(node.as_bytes());
+        }
+        let mut cluster = Cluster::default();
+        cluster.apply(Delta::Batch { kind: Kind::Node, place: Place::All, epoch: 0, batch });
+        cluster
+    }
+
+    fn asking(key: &str, operator: &str, values: &[&str]) -> PodSpec {
+        let values = values.iter().map(|v| (*v).into()).collect();
+        let requirement = Requirement { key: key.into(), operator: operator.into(), values };
+        let mut term = NodeSelectorTerm::default();
+        if key == "metadata.name" { &mut term.match_fields } else { &mut term.match_expressions }.push(requirement);
+        let mut spec = PodSpec::default();
+        spec.affinity.node_affinity.required = Some(NodeSelector { node_selector_terms: vec![term] });
+        spec
+    }
+
+    #[test]
+    fn nodes_that_are_taken_together_answer_alike_and_none_is_left_out() {
+        let cluster = cluster();
+        let fleet = Fleet::of(&cluster);
+        let nodes = Nodes::new(&cluster, &fleet);
+        assert_eq!(nodes.classes().count(), 2);
+        let mut selecting = PodSpec::default();
+        selecting.node_selector.insert("kubernetes.io/hostname".into(), "n007".into());
+        let hostname = "kubernetes.io/hostname";
+        let specs = [
+            selecting,
+            asking(hostname, "In", &["n001", "n002", "gone"]),
+            asking(hostname, "NotIn", &["n001"]),
+            asking(hostname, "Exists", &[]),
+            asking(hostname, "DoesNotExist", &[]),
+            asking(hostname, "Gt", &["5"]),
+            asking("metadata.name", "In", &["n004"]),
+            asking("metadata.name", "NotIn", &["n004", "n005"]),
+        ];
+        for spec in &specs {
+            let asked = Questions { spec, volumes: Vec::new() };
+            let parts = nodes.apart(&asked).expect("each asks for what is a node's own");
+            for (first, at) in &parts {
+                let answers = |at: &u32| asked.answers(nodes.get(nodes.name(*at)).expect("it is there"));
+                assert!(at.iter().all(|at| answers(at) == asked.answers(first)), "{spec:?}");
+            }
+            let mut all: Vec<u32> = parts.into_iter().flat_map(|(_, at)| at).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..COUNT).collect::<Vec<_>>(), "{spec:?}");
+        }
+        let anywhere = PodSpec::default();
+        assert!(nodes.apart(&Questions { spec: &anywhere, volumes: Vec::new() }).is_none());
     }
 }
