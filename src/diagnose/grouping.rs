@@ -185,10 +185,8 @@ impl Grouping {
             self.watchers.entry(*read).or_default().push(number);
         }
         self.stuck.replace(before.as_deref(), told.as_deref());
-        if let Some(old) = before {
-            if let Ok(at) = self.ranked.binary_search_by(|b| rank::order(b, &old)) {
-                self.ranked.remove(at);
-            }
+        if let Some(at) = before.and_then(|old| self.ranked.binary_search_by(|b| rank::order(b, &old)).ok()) {
+            self.ranked.remove(at);
         }
         if let Some(new) = told {
             let at = self.ranked.partition_point(|b| rank::order(b, &new) == Ordering::Less);
