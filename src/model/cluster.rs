@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::batch::Change;
 use super::indexes::Index;
-use super::kept::Kept;
 use super::pods::{Pods, Reserved, Witness};
+use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
     Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Selector, Stored,
@@ -30,7 +30,7 @@ pub struct Cluster {
     /// Known not to exist although their kind is not known whole.
     gone: BTreeSet<(Kind, Box<str>, Box<str>)>,
     /// Where objects are packed.
-    scratch: Vec<u8>,
+    scratch: Scratch,
 }
 
 /// Kinds that others make pods through: how many nobody made is counted.
@@ -339,9 +339,10 @@ impl Cluster {
 
     fn upsert(&mut self, kind: Kind, mut object: Object, touched: &mut Touched) -> u32 {
         let at = address(&object);
-        let kept = Kept::new(&at.1, &mut object, &mut self.scratch);
         let store = self.stores.entry(kind).or_default();
-        let Some(slot) = store.find(&at.0, &at.1) else {
+        let known = store.find(&at.0, &at.1);
+        let kept = store.pack(known, &at.1, &mut object, &mut self.scratch);
+        let Some(slot) = known else {
             let slot = store.add(kept);
             self.note(kind, slot, &object, touched);
             self.show(kind, slot, object);

@@ -2,39 +2,57 @@
 
 use super::Object;
 use super::pack::{Pack, put, take};
+use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
 
-/// Name, namespace, and the rest of the object. Equal bytes are equal objects.
+/// Whether a dictionary was used, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are
+/// equal objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept(Box<[u8]>);
 
 impl Kept {
-    /// Packs an object under the name that its store knows it by. `scratch` is room that is used again and again: what is kept has
-    /// no spare capacity and was never moved.
-    pub(super) fn new(name: &str, object: &mut Object, scratch: &mut Vec<u8>) -> Self {
-        scratch.clear();
+    /// Packs an object under the name that its store knows it by. What is kept has no spare capacity and was never moved.
+    pub(super) fn new(name: &str, object: &mut Object, dictionary: Option<&Dictionary>, scratch: &mut Scratch) -> Self {
+        let dictionary = dictionary.filter(|dictionary| dictionary.is_full());
+        scratch.out.clear();
+        scratch.out.push(u8::from(dictionary.is_some()));
+        put_key(&mut scratch.out, name);
+        put_key(&mut scratch.out, &object.meta().namespace);
+        scratch.all.clear();
+        scratch.all.extend_from_slice(dictionary.map_or(&[], Dictionary::bytes));
+        scratch.all.extend_from_slice(&scratch.out);
+        let start = scratch.all.len();
         let meta = object.meta_mut();
-        put_key(scratch, name);
-        put_key(scratch, &meta.namespace);
         let own = std::mem::take(&mut meta.namespace);
         let named = (&*meta.name == name).then(|| std::mem::take(&mut meta.name));
-        object.pack(scratch);
+        object.pack(&mut scratch.all);
         let meta = object.meta_mut();
         meta.namespace = own;
         named.into_iter().for_each(|name| meta.name = name);
-        Self(scratch.as_slice().into())
+        squeeze(dictionary, start, scratch);
+        Self(scratch.out.as_slice().into())
     }
 
     /// The object in its own shape.
-    pub(super) fn open(&self) -> Object {
-        let mut input = self.keys();
-        let (name, namespace) = (take_key(&mut input), take_key(&mut input));
-        let mut object = Object::unpack(&mut input);
+    pub(super) fn open(&self, dictionary: &Dictionary) -> Object {
+        let mut rest = self.keys();
+        let (name, namespace) = (take_key(&mut rest), take_key(&mut rest));
+        let front = &self.0[..self.0.len() - rest.len()];
+        let mut all = Vec::with_capacity(2 << 10);
+        all.extend_from_slice(if self.uses_dictionary() { dictionary.bytes() } else { &[] });
+        all.extend_from_slice(front);
+        let start = all.len();
+        unsqueeze(rest, &mut all);
+        let mut object = Object::unpack(&mut &all[start..]);
         let meta = object.meta_mut();
         meta.namespace = namespace.into();
         if meta.name.is_empty() {
             meta.name = name.into();
         }
         object
+    }
+
+    pub(super) fn uses_dictionary(&self) -> bool {
+        self.0.first() == Some(&1)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -48,7 +66,7 @@ impl Kept {
     }
 
     fn keys(&self) -> &[u8] {
-        &self.0
+        self.0.get(1..).unwrap_or_default()
     }
 }
 

@@ -29,6 +29,7 @@ mod reads;
 mod selector;
 mod service;
 mod shelf;
+mod squeeze;
 mod storage;
 mod store;
 mod time;

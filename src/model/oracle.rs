@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::kept::Kept;
 use super::kinds::second_opinion;
+use super::squeeze::{Dictionary, Scratch};
 use super::{
     Event, Given, IntOrText, Kind, Object, PodObject, Quantity, Text, Time, event::Wire, meta::short, read_object, read_whole_pod,
 };
@@ -111,22 +112,25 @@ fn each_damage(object: &Value, damage: &Value, f: &mut impl FnMut(&Value)) {
     }
 }
 
-/// Packing gives the object back, from other bytes than those of an object that differs.
-fn assert_is_kept(object: &mut Object) {
-    let name = object.meta().name.clone();
+/// Packing gives the object back, and other bytes than those of an object that differs.
+fn assert_is_kept(object: &mut Object, dictionary: &mut Dictionary) {
+    let (name, mut scratch) = (object.meta().name.clone(), Scratch::default());
     for name in [&*name, "Kind/name"] {
-        let kept = Kept::new(name, object, &mut Vec::new());
-        assert_eq!((&kept.open(), kept.name(), kept.namespace()), (&*object, name, &*object.meta().namespace));
+        let kept = Kept::new(name, object, Some(dictionary), &mut scratch);
+        assert_eq!((&kept.open(dictionary), kept.name(), kept.namespace()), (&*object, name, &*object.meta().namespace));
         object.meta_mut().generation += 1;
-        assert_ne!(Kept::new(name, object, &mut Vec::new()), kept);
+        assert_ne!(Kept::new(name, object, Some(dictionary), &mut scratch), kept);
         object.meta_mut().generation -= 1;
+        if !dictionary.is_full() {
+            dictionary.learn(&scratch.all);
+        }
     }
 }
 
 #[test]
 fn every_object_of_the_cases_is_read_as_serde_reads_it() {
     let objects = objects();
-    let mut equal = 0;
+    let (mut equal, mut dictionary) = (0, Dictionary::default());
     for object in &objects {
         let (kind, json) = (kind_of(object), serde_json::to_vec(object).unwrap());
         if kind == Kind::Pod
@@ -140,7 +144,7 @@ fn every_object_of_the_cases_is_read_as_serde_reads_it() {
             Err(e) => assert!(e.to_string().contains("not a time") && read_object(kind, &json).is_some(), "{e}: {object}"),
         }
         if let Some(mut object) = read_object(kind, &json) {
-            assert_is_kept(&mut object);
+            assert_is_kept(&mut object, &mut dictionary);
         }
         equal += 1;
     }
@@ -149,6 +153,7 @@ fn every_object_of_the_cases_is_read_as_serde_reads_it() {
 
 #[test]
 fn a_damaged_object_keeps_the_rest_and_never_blinds_a_kind() {
+    let mut dictionary = Dictionary::default();
     for (n, object) in objects().iter().enumerate().filter(|(n, _)| n % 8 == 0) {
         let kind = kind_of(object);
         const LIST: usize = 4;
@@ -156,7 +161,7 @@ fn a_damaged_object_keeps_the_rest_and_never_blinds_a_kind() {
         each_damage(object, &damages[n / 8 % damages.len()], &mut |damaged| {
             let json = serde_json::to_vec(damaged).unwrap();
             let mut read = read_object(kind, &json);
-            read.iter_mut().for_each(assert_is_kept);
+            read.iter_mut().for_each(|object| assert_is_kept(object, &mut dictionary));
             // Serde gives up where a type is wrong; what it can read must be the same. It takes a list for a struct: nobody else does.
             if let Some(expected) = second_opinion(kind, &json).ok().filter(|_| n / 8 % damages.len() != LIST) {
                 assert_eq!(read, Some(expected).filter(|o| !o.meta().name.is_empty()), "{damaged}");

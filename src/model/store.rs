@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Object;
 use super::intern::push;
 use super::kept::Kept;
+use super::squeeze::{Dictionary, Scratch};
 
 const PAGE: usize = 64;
 
@@ -22,6 +23,7 @@ pub(super) struct Store {
     /// Objects in their own shape by slot, in pages that exist where somebody looked.
     pages: Vec<OnceLock<Box<Page>>>,
     open: AtomicUsize,
+    dictionary: Dictionary,
 }
 
 impl Store {
@@ -36,7 +38,7 @@ impl Store {
         let page = self.pages.get(at as usize / PAGE)?.get_or_init(empty_page);
         Some(page[at as usize % PAGE].get_or_init(|| {
             self.open.fetch_add(1, Ordering::Relaxed);
-            kept.open()
+            kept.open(&self.dictionary)
         }))
     }
 
@@ -44,9 +46,21 @@ impl Store {
     pub(super) fn get_if(&self, at: u32, wanted: impl Fn(&Object) -> bool) -> Option<&Object> {
         let is_wanted = match self.view(at) {
             Some(object) => wanted(object),
-            None => wanted(&self.kept(at)?.open()),
+            None => wanted(&self.kept(at)?.open(&self.dictionary)),
         };
         is_wanted.then(|| self.get(at)).flatten()
+    }
+
+    /// Packs an object as a store would keep it: in a slot that is taken with the dictionary that was used there, so that equal objects
+    /// have equal bytes.
+    pub(super) fn pack(&mut self, at: Option<u32>, name: &str, object: &mut Object, scratch: &mut Scratch) -> Kept {
+        let known = at.and_then(|at| self.kept(at));
+        let dictionary = known.is_none_or(Kept::uses_dictionary).then_some(&self.dictionary);
+        let kept = Kept::new(name, object, dictionary, scratch);
+        if !self.dictionary.is_full() {
+            self.dictionary.learn(&scratch.all);
+        }
+        kept
     }
 
     pub(super) fn kept(&self, at: u32) -> Option<&Kept> {
@@ -89,7 +103,7 @@ impl Store {
     pub(super) fn replace(&mut self, at: u32, kept: Kept) -> Option<Object> {
         let view = self.close(at);
         let old = self.kept.get_mut(at as usize)?.replace(kept)?;
-        Some(view.unwrap_or_else(|| old.open()))
+        Some(view.unwrap_or_else(|| old.open(&self.dictionary)))
     }
 
     pub(super) fn remove(&mut self, at: u32) -> Option<Object> {
@@ -104,7 +118,7 @@ impl Store {
             }
         }
         self.free.push(at);
-        self.kept[at as usize].take().map(|kept| view.unwrap_or_else(|| kept.open()))
+        self.kept[at as usize].take().map(|kept| view.unwrap_or_else(|| kept.open(&self.dictionary)))
     }
 
     /// Leaves an object open that was open anyway.
