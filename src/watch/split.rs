@@ -78,6 +78,8 @@ pub struct Page {
     head: Option<Head>,
     /// What stands around the items, for a page whose metadata comes last.
     around: Vec<u8>,
+    /// The end of an item and how the next begins, as the first one did.
+    seam: Vec<u8>,
     spares: Spares,
 }
 
@@ -163,7 +165,10 @@ impl Page {
         match &mut self.part {
             Part::Raw { is_first } => {
                 let is_first = std::mem::replace(is_first, false);
-                let bytes = self.split(between_items);
+                if is_first {
+                    self.seam = seam(&self.buffer);
+                }
+                let bytes = self.split(Self::between_items);
                 Some(Piece::Raw(Raw { bytes, is_first, is_last: false }))
             }
             Part::Before | Part::Between | Part::Inside { .. } | Part::After | Part::Never => self.cut().map(Piece::Chunk),
@@ -201,12 +206,17 @@ impl Page {
     }
 
     /// Takes off what stands before the cut; the rest has room for as much again.
-    fn split(&mut self, cut: impl FnOnce(&[u8]) -> usize) -> Vec<u8> {
-        let at = cut(&self.buffer);
+    fn split(&mut self, cut: impl FnOnce(&Self) -> usize) -> Vec<u8> {
+        let at = cut(self);
         let mut rest = self.spares.take(ROOM);
         rest.extend_from_slice(&self.buffer[at..]);
         self.buffer.truncate(at);
         std::mem::replace(&mut self.buffer, rest)
+    }
+
+    /// A place near the end that is very likely between two items; wherever it is, nothing is lost.
+    fn between_items(&self) -> usize {
+        memchr::memmem::rfind(&self.buffer, &self.seam).map_or(self.buffer.len(), |at| at + 1)
     }
 
     fn cut(&mut self) -> Option<Chunk> {
@@ -294,12 +304,12 @@ impl Page {
     }
 }
 
-/// A place near the end that is very likely between two items; wherever it is, nothing is lost.
-fn between_items(bytes: &[u8]) -> usize {
-    let between = |begin: &[u8]| memchr::memmem::rfind(bytes, begin).map(|at| at + 1);
-    // As API servers begin an item of a built-in kind, of any other, and as a last resort anything in a list.
-    let begins: [&[u8]; 3] = [b"},{\"metadata\":{", b"},{\"apiVersion\":\"", b"},{\""];
-    begins.into_iter().find_map(between).unwrap_or(bytes.len())
+/// A closing brace, a comma, and the first bytes of a page.
+fn seam(items: &[u8]) -> Vec<u8> {
+    /// `{"metadata":` or `{"apiVersion`, where what is nested begins otherwise more often than not.
+    const BEGIN: usize = 12;
+    let items = items.trim_ascii_start();
+    [b"},", &items[..items.len().min(BEGIN)]].concat()
 }
 
 struct Found {

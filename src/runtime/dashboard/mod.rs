@@ -102,7 +102,11 @@ async fn follow(terminal: Terminal, painter: Painter<term::Out>, start: Start) -
         wanted: Some(Urgency::AtOnce),
         judged: (Instant::now(), Duration::ZERO),
     };
-    dashboard.run().await
+    let ended = dashboard.run().await;
+    let Dashboard { picture, .. } = dashboard;
+    // Nobody waits for a large picture to be taken apart: the process ends.
+    std::mem::forget(picture);
+    ended
 }
 
 /// How soon a frame is wanted.
