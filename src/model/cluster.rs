@@ -36,10 +36,8 @@ pub struct Cluster {
 /// Kinds that others make pods through: how many nobody made is counted.
 const WORKLOADS: [Kind; 3] = [Kind::ReplicaSet, Kind::Job, Kind::ReplicationController];
 
-/// Objects of one kind that may be open when a change comes.
+/// Objects of one kind that may stay open between two changes or judgements: about a megabyte.
 const MOST_VIEWS: usize = 512;
-/// Objects of one kind that may be open while much is judged. Nodes are looked at again and again: they stay open.
-const MOST_VIEWS_JUDGING: usize = 2048;
 
 /// What a running list has seen so far.
 #[derive(Debug, Default)]
@@ -82,9 +80,10 @@ impl Cluster {
         touched
     }
 
-    /// Closes what judging opened, if that is much. To be called between judgements: whoever judges everything looks at everything.
+    /// Closes what judging opened, if that is much. To be called between judgements: whoever judges everything looks at
+    /// everything. Nodes are looked at again and again: they stay open until the next change.
     pub fn drop_views(&mut self) {
-        let stores = self.stores.iter_mut().filter(|(kind, store)| **kind != Kind::Node && store.opened() > MOST_VIEWS_JUDGING);
+        let stores = self.stores.iter_mut().filter(|(kind, store)| **kind != Kind::Node && store.opened() > MOST_VIEWS);
         stores.for_each(|(_, store)| store.drop_views());
         self.pods.drop_views();
     }
