@@ -1,135 +1,49 @@
 //! The dashboard in a terminal of its own: when the first frame, the first blocker and the whole picture are there, and what it uses when idle.
 
-use std::io::{Read, Write};
-use std::num::NonZero;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
 
-use crate::processes::{self, Server};
+use crate::processes::Server;
+use crate::terminal::Terminal;
 use crate::{clock, drain::millis};
-
-const ROWS: u16 = 40;
-const COLUMNS: u16 = 120;
-/// Long enough for the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(180);
-
-/// What the terminal got, and when.
-struct Terminal {
-    bytes: Receiver<(Duration, Vec<u8>)>,
-    shows: vt100::Parser,
-    keys: Box<dyn Write + Send>,
-    child: Box<dyn portable_pty::Child + Send + Sync>,
-    started: Duration,
-    _pair: Box<dyn portable_pty::MasterPty + Send>,
-}
-
-impl Terminal {
-    fn start(url: &str) -> Result<Self, String> {
-        let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
-        let pair = native_pty_system().openpty(size).map_err(|error| error.to_string())?;
-        let program = processes::again(&["holdup", "-A", "--server", url])?;
-        let mut command = CommandBuilder::new(program.get_program());
-        command.args(program.get_args());
-        for (name, value) in program.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            }
-        }
-        command.env("TERM", "xterm-256color");
-        let started = clock::monotonic();
-        let child = pair.slave.spawn_command(command).map_err(|error| error.to_string())?;
-        let mut reader = pair.master.try_clone_reader().map_err(|error| error.to_string())?;
-        let keys = pair.master.take_writer().map_err(|error| error.to_string())?;
-        let (rows, columns) = NonZero::new(ROWS).zip(NonZero::new(COLUMNS)).ok_or("a terminal without cells")?;
-        let (to, bytes) = channel();
-        std::thread::spawn(move || {
-            let mut buffer = [0; 64 << 10];
-            while let Ok(read) = reader.read(&mut buffer) {
-                if read == 0 || to.send((clock::monotonic(), buffer[..read].to_vec())).is_err() {
-                    return;
-                }
-            }
-        });
-        Ok(Self { bytes, shows: vt100::Parser::new(rows, columns, 0), keys, child, started, _pair: pair.master })
-    }
-
-    /// Reads until the screen is as wanted; when that was.
-    fn until(&mut self, what: &str, wanted: impl Fn(&str) -> bool) -> Result<Duration, String> {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let (at, bytes) =
-                self.bytes.recv_timeout(left).map_err(|_| format!("{what} did not come:\n{}", self.shows.screen().contents()))?;
-            self.shows.process(&bytes);
-            if wanted(&self.shows.screen().contents()) {
-                return Ok(at);
-            }
-        }
-    }
-
-    /// Reads until the program has done next to nothing for three seconds; when that began.
-    fn settle(&mut self, process: u32) -> Result<Duration, String> {
-        let (end, mut quiet_since, mut quiet) = (Instant::now() + PATIENCE, clock::monotonic(), 0);
-        while quiet < 3 {
-            if Instant::now() > end {
-                return Err("the dashboard did not come to rest".to_owned());
-            }
-            let before = clock::cpu_of(process);
-            self.listen(Duration::from_secs(1));
-            if clock::cpu_of(process).saturating_sub(before) <= Duration::from_millis(20) {
-                quiet += 1;
-            } else {
-                (quiet, quiet_since) = (0, clock::monotonic());
-            }
-        }
-        Ok(quiet_since)
-    }
-
-    /// Reads for so long; how many bytes came.
-    fn listen(&mut self, time: Duration) -> usize {
-        let (end, mut count) = (Instant::now() + time, 0);
-        loop {
-            match self.bytes.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok((_, bytes)) => {
-                    count += bytes.len();
-                    self.shows.process(&bytes);
-                }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return count,
-            }
-        }
-    }
-}
 
 /// Opens the dashboard on a server, waits until it is complete, and lets it stand for `idle`.
 pub fn measure(server: &Server, idle: Duration) -> Result<Value, String> {
     server.seen()?;
     let mut terminal = Terminal::start(&server.url)?;
-    let process = terminal.child.process_id().unwrap_or(0);
+    let process = terminal.process();
     let frame = terminal.until("the first frame", |screen| !screen.trim().is_empty())?;
     let blocker = terminal.until("the first blocker", has_blockers)?;
-    let settled = terminal.settle(process)?;
+    let settled = terminal.settle()?;
     let asked = server.seen()?;
-    let before = clock::cpu_of(process);
-    let bytes = terminal.listen(idle);
-    let used = clock::cpu_of(process).saturating_sub(before);
+    let (used, bytes) = stand(&mut terminal, idle);
     let later = server.seen()?;
     let peak = clock::peak_kb(&process.to_string());
     let first_pods = Duration::from_nanos(asked["pods_ns"].as_u64().unwrap_or(0));
-    let _asked_to_quit = terminal.keys.write_all(b"q");
-    terminal.listen(Duration::from_millis(500));
-    let _ended = terminal.child.kill();
-    let _waited = terminal.child.wait();
     Ok(json!({
         "first_frame_ms": millis(frame.saturating_sub(terminal.started)),
         "first_blocker_ms": millis(blocker.saturating_sub(first_pods)),
         "settled_ms": millis(settled.saturating_sub(terminal.started)),
         "peak_kb": peak, "idle_s": idle.as_secs(), "idle_cpu_ms": millis(used), "idle_bytes": bytes,
-        "requests": asked["requests"], "steady_requests": later["requests"],
+        "requests": asked["requests"], "beyond": asked["beyond"], "steady_requests": later["requests"], "steady": later["all"],
     }))
+}
+
+/// The same where nothing is stuck: what it uses when idle.
+pub fn idle(server: &Server, idle: Duration) -> Result<Value, String> {
+    let mut terminal = Terminal::start(&server.url)?;
+    terminal.until("a picture with nothing stuck", |screen| screen.contains("nothing stuck ") && screen.contains("● live"))?;
+    terminal.settle()?;
+    let (used, bytes) = stand(&mut terminal, idle);
+    Ok(json!({"idle_s": idle.as_secs(), "idle_cpu_ms": millis(used), "idle_bytes": bytes}))
+}
+
+/// CPU and bytes while nothing happens.
+fn stand(terminal: &mut Terminal, idle: Duration) -> (Duration, usize) {
+    let before = clock::cpu_of(terminal.process());
+    let bytes = terminal.listen(idle);
+    (clock::cpu_of(terminal.process()).saturating_sub(before), bytes)
 }
 
 /// The head says how many are blocked.

@@ -27,7 +27,8 @@ impl Figure {
             "holds": self.bound.map(|bound| self.measured <= bound)})
     }
 
-    fn row(&self) -> String {
+    /// As a line of the table.
+    pub fn row(&self) -> String {
         let optional = |number: Option<f64>| number.map_or("–".to_owned(), |number| format!("≤ {number}"));
         let mark = if self.bound.is_some_and(|bound| self.measured > bound) { " ✗" } else { "" };
         format!("| {} | {} | {} | {} {}{mark} |", self.name, optional(self.bound), optional(self.goal), rounded(self.measured), self.unit)

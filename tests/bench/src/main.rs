@@ -2,6 +2,7 @@
 //!
 //! Everything that is measured runs in a process of its own, which is this program with another first argument.
 
+mod changes;
 mod clock;
 mod cluster;
 mod counting;
@@ -9,9 +10,13 @@ mod dashboard;
 mod drain;
 mod figures;
 mod inside;
+mod latency;
 mod processes;
+mod requests;
 mod run;
+mod screens;
 mod server;
+mod terminal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -21,8 +26,8 @@ use std::time::Duration;
 static ALLOCATOR: counting::Counting = counting::Counting;
 
 const USAGE: &str = "holdup-bench [--pods 150000] [--rounds 5] [--quick] [--idle SECONDS] [--seed 1] [--keep]
-holdup-bench generate FILE PODS SEED | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE | held FILE
-holdup-bench dashboard FILE MINOR SECONDS
+holdup-bench generate FILE PODS SEED [peace] | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE | held FILE
+holdup-bench dashboard FILE MINOR SECONDS | idle FILE MINOR SECONDS | keys FILE MINOR | changes FILE MINOR
 holdup-bench read PODS PASSES SEED     under valgrind --tool=callgrind: instructions
 holdup-bench holdup …                  the program itself, with its use of CPU and memory written at the end";
 
@@ -46,7 +51,8 @@ fn main() -> ExitCode {
 
 fn work(words: &[&str]) -> Result<String, String> {
     let told = match words {
-        ["generate", file, pods, seed] => run::generate(file, number(pods)?, number(seed)? as u64)?,
+        ["generate", file, pods, seed] => run::generate(file, &plan(pods, seed)?)?,
+        ["generate", file, pods, seed, "peace"] => run::generate(file, &plan(pods, seed)?.at_peace())?,
         ["serve", file, minor] => {
             server::run(file, number(minor)? as u32).map_err(|error| error.to_string())?;
             return Ok(String::new());
@@ -60,10 +66,19 @@ fn work(words: &[&str]) -> Result<String, String> {
         ["dashboard", file, minor, seconds] => {
             dashboard::measure(&processes::Server::start(file, minor)?, Duration::from_secs(number(seconds)? as u64))?
         }
+        ["keys", file, minor] => latency::in_sync(&processes::Server::start(file, minor)?)?,
+        ["changes", file, minor] => latency::under_change(&processes::Server::start(file, minor)?)?,
+        ["idle", file, minor, seconds] => {
+            dashboard::idle(&processes::Server::start(file, minor)?, Duration::from_secs(number(seconds)? as u64))?
+        }
         ["--help" | "-h"] => return Ok(USAGE.to_owned()),
         options => return run::run(&settings(options)?),
     };
     Ok(told.to_string())
+}
+
+fn plan(pods: &str, seed: &str) -> Result<cluster::Plan, String> {
+    Ok(cluster::Plan::new(cluster::Size::of(number(pods)?), number(seed)? as u64))
 }
 
 fn settings(options: &[&str]) -> Result<run::Settings, String> {

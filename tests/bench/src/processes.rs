@@ -71,15 +71,21 @@ impl Server {
 
     /// What was asked since this was called last.
     pub fn seen(&self) -> Result<Value, String> {
-        let address = self.url.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
-        let asked = write!(stream, "GET /bench/seen HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-        asked.map_err(|error| error.to_string())?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).map_err(|error| error.to_string())?;
-        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-        serde_json::from_str(body).map_err(|error| error.to_string())
+        ask(&self.url, "/bench/seen")
     }
+}
+
+/// What a server tells about itself.
+pub fn ask(url: &str, path: &str) -> Result<Value, String> {
+    let address = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).map_err(|error| error.to_string())?;
+    let asked = write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    asked.map_err(|error| error.to_string())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).map_err(|error| error.to_string())?;
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let told: Value = serde_json::from_str(body).map_err(|error| error.to_string())?;
+    told["error"].as_str().map_or(Ok(told.clone()), |error| Err(error.to_owned()))
 }
 
 impl Drop for Server {

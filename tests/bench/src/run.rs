@@ -2,20 +2,19 @@
 
 use std::io::BufWriter;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{self, Plan, Size};
-use crate::dashboard;
+use crate::cluster::{self, Plan};
 use crate::figures::{Figure, told};
 use crate::processes::{self, Server};
+use crate::screens;
 
 /// A server below this is slower than what it serves: its figures would be the server's.
 const SLOWEST: f64 = 500.0;
 const FEW: usize = 2_000;
 /// Lists come in pages from the one, as streams from the other.
-const SHAPES: [(&str, &str); 2] = [("pages", "31"), ("stream", "34")];
+pub const SHAPES: [(&str, &str); 2] = [("pages", "31"), ("stream", "34")];
 
 pub struct Settings {
     pub pods: usize,
@@ -34,11 +33,10 @@ impl Default for Settings {
 }
 
 /// Writes a cluster to a file.
-pub fn generate(file: &str, pods: usize, seed: u64) -> Result<Value, String> {
-    let plan = Plan::new(Size::of(pods), seed);
+pub fn generate(file: &str, plan: &Plan) -> Result<Value, String> {
     let out = std::fs::File::create(file).map_err(|error| error.to_string())?;
     let mut out = BufWriter::with_capacity(1 << 20, out);
-    let written = cluster::write(&plan, &mut out).map_err(|error| error.to_string())?;
+    let written = cluster::write(plan, &mut out).map_err(|error| error.to_string())?;
     std::io::Write::flush(&mut out).map_err(|error| error.to_string())?;
     Ok(
         json!({"pods": plan.pods.len(), "objects": written.objects, "bytes": written.bytes, "bytes_per_pod": written.pod_bytes / plan.pods.len().max(1) as u64,
@@ -67,13 +65,21 @@ fn measure(settings: &Settings) -> Result<String, String> {
     figures.extend(small(&few.0)?);
     figures.extend(inside(settings, &seed, &made.0, &mut run)?);
     figures.extend(instructions(&seed)?);
-    figures.extend(screens(settings, &made.0, &mut run)?);
+    figures.extend(screens::at_rest(settings, &made.0, &mut run)?);
+    figures.extend(screens::in_motion(settings, &made.0, &mut run)?);
+    figures.extend(screens::at_peace(settings, &mut run)?);
     Ok(told(&figures, &run))
 }
 
 fn made(pods: usize, seed: &str) -> Result<(String, Value), String> {
-    let file = processes::folder()?.join(format!("{pods}.json")).display().to_string();
-    let made = processes::told(&["generate", &file, &pods.to_string(), seed])?;
+    cluster(pods, &[seed])
+}
+
+/// Has a cluster written; where it is, and what it is like.
+pub fn cluster(pods: usize, words: &[&str]) -> Result<(String, Value), String> {
+    let file = processes::folder()?.join(format!("{pods}-{}.json", words.join("-"))).display().to_string();
+    let pods = pods.to_string();
+    let made = processes::told(&[&["generate", &file, &pods], words].concat())?;
     Ok((file, made))
 }
 
@@ -170,44 +176,11 @@ fn instructions(seed: &str) -> Result<Vec<Figure>, String> {
     Ok(vec![Figure::new("instructions a pod, read and applied (2,000 pods)", "k", each).within(75.0, 55.0)])
 }
 
-/// The dashboard in a terminal, on both shapes of lists.
-fn screens(settings: &Settings, file: &str, run: &mut Value) -> Result<Vec<Figure>, String> {
-    let mut figures = Vec::new();
-    for (shape, minor) in SHAPES {
-        let server = Server::start(file, minor)?;
-        let rounds: Vec<Value> = (0..settings.rounds)
-            .map(|round| dashboard::measure(&server, Duration::from_secs(if round == 0 { settings.idle } else { 1 })))
-            .collect::<Result<_, _>>()?;
-        let of = |name: &str| median(rounds.iter().filter_map(|round| round[name].as_f64()).collect());
-        figures.push(Figure::new(&format!("{shape}: first frame after start"), "ms", of("first_frame_ms")).within(50.0, 20.0));
-        figures.push(
-            Figure::new(&format!("{shape}: first blocker on screen after the first page of pods began"), "ms", of("first_blocker_ms"))
-                .within(100.0, 40.0),
-        );
-        figures.push(Figure::new(&format!("{shape}: peak resident memory (dashboard)"), "MB", of("peak_kb") / 1000.0).within(110.0, 80.0));
-        figures.push(Figure::new(&format!("{shape}: dashboard at rest after"), "ms", of("settled_ms")));
-        let first = &rounds[0];
-        figures.push(Figure::new(
-            &format!("{shape}: CPU in {} s idle, 3 % stuck", settings.idle),
-            "ms",
-            first["idle_cpu_ms"].as_f64().unwrap_or(f64::NAN),
-        ));
-        figures.push(Figure::new(
-            &format!("{shape}: bytes to the terminal in {} s idle, 3 % stuck", settings.idle),
-            "B",
-            first["idle_bytes"].as_f64().unwrap_or(f64::NAN),
-        ));
-        say(&format!("dashboard, {shape}: {}", first));
-        run[format!("dashboard_{shape}")] = Value::Array(rounds.clone());
-    }
-    Ok(figures)
-}
-
-fn median(mut numbers: Vec<f64>) -> f64 {
+pub fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn say(text: &str) {
+pub fn say(text: &str) {
     eprintln!("{text}");
 }

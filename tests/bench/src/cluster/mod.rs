@@ -12,6 +12,7 @@ mod workloads;
 use std::io::{self, Write};
 
 pub use plan::{Plan, Size};
+pub use rng::Rng;
 
 /// The kinds in the order in which they are written, pods first.
 const OTHERS: &[fn(&Plan, &mut dyn FnMut(&str))] = &[

@@ -111,6 +111,14 @@ impl Plan {
         plan
     }
 
+    /// The same cluster with nothing stuck.
+    pub fn at_peace(mut self) -> Self {
+        for pod in self.pods.iter_mut().filter(|pod| pod.state != State::Completed) {
+            pod.state = State::Healthy;
+        }
+        self
+    }
+
     /// The pods of a controller.
     pub fn of_owner(&self, owner: usize) -> impl Iterator<Item = &Pod> {
         self.by_owner[owner].iter().map(|at| &self.pods[*at as usize])
