@@ -296,13 +296,16 @@ impl Dashboard {
         Ok(())
     }
 
-    /// How long nothing needs to happen: until a frame is allowed, a row may move, something is due, or an age reads differently.
+    /// How long nothing needs to happen: until a frame or a report is allowed, a row may move, something is due, or an age reads
+    /// differently.
     fn wait(&self) -> Option<Duration> {
         let frame = self.wanted.map(|_| self.drawn.map_or(Duration::ZERO, |drawn| FRAME.saturating_sub(drawn.elapsed())));
         let held = self.picture.app.holds(self.started.elapsed()).map(|until| until.saturating_sub(self.started.elapsed()));
         let held = held.filter(|_| self.picture.is_behind());
         let age = self.page.changes_in.filter(|_| self.picture.runs()).map(|seconds| self.until_second(seconds));
-        [frame, held, self.picture.due(), age].into_iter().flatten().min()
+        // A frame that is wanted makes the report too: only without one must the loop wake up for it.
+        let report = if self.wanted.is_none() { self.picture.report_in() } else { None };
+        [frame, report, held, self.picture.due(), age].into_iter().flatten().min()
     }
 
     fn until_second(&self, seconds: u32) -> Duration {

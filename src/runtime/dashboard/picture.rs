@@ -20,6 +20,9 @@ use crate::watch::{Connection, FeedMsg, NodeLeases};
 /// The table of nodes is made anew after so long.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
+/// A report after a change is quick. Should one take a while, a fifth of the time is enough: the rest is for keys and deltas.
+const PAUSE: u32 = 4;
+
 /// A blocker counts as new for so long.
 const FRESH: i64 = 60;
 
@@ -151,6 +154,12 @@ impl Picture {
         self.stale || self.unshown || self.triage.engine.changed()
     }
 
+    /// How long until the report may be made that was not made yet because the last took so long; none if none waits.
+    pub fn report_in(&self) -> Option<Duration> {
+        let waits = self.stale || self.triage.engine.changed();
+        waits.then(|| (self.cost * PAUSE).saturating_sub(self.reported.elapsed()))
+    }
+
     /// Whether the shown rows are older than the known ones.
     pub fn is_behind(&self) -> bool {
         self.unshown
@@ -224,8 +233,7 @@ impl Picture {
         if !self.stale && !self.triage.engine.changed() && !expired {
             return;
         }
-        // A report after a change is quick. Should one take a while, a fifth of the time is enough: the rest is for keys and deltas.
-        if self.reported.elapsed() < self.cost * 4 {
+        if self.reported.elapsed() < self.cost * PAUSE {
             return;
         }
         let begun = Instant::now();
@@ -257,5 +265,22 @@ impl Picture {
             self.first_seen.retain(|id, _| present.contains(&**id));
         }
         self.fresh = self.first_seen.iter().filter(|(_, at)| now.since(**at) < FRESH).map(|(id, _)| id.clone()).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_had_to_wait_wakes_the_loop_when_its_time_has_come() {
+        let clock = Clock::Still(Time::parse("2026-05-04T10:12:00Z").expect("a time"));
+        let mut picture = Picture::new(Triage::default(), clock, None, Status::default(), Arc::new(Redactor::new(&[0; 32])));
+        picture.cost = Duration::from_secs(600);
+        picture.scene(Duration::ZERO, (80, 24));
+        assert!(picture.report_in().is_some_and(|wait| wait > Duration::from_secs(60)));
+        picture.cost = Duration::ZERO;
+        picture.scene(Duration::ZERO, (80, 24));
+        assert_eq!(picture.report_in(), None);
     }
 }
