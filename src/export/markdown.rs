@@ -7,8 +7,7 @@ use super::{Exported, clean};
 use crate::diagnose::{Blocker, Verdict};
 
 /// A table of what is held up, then one section a blocker.
-pub fn markdown(e: &Exported<'_>) -> String {
-    let mut out = String::new();
+pub fn markdown(out: &mut dyn Write, e: &Exported<'_>) {
     let _ = writeln!(out, "# holdup: {}\n\nAs of {}.", escape(&overview(e)), e.now.rfc3339());
     if !e.report.blockers.is_empty() {
         let _ = writeln!(out, "\n| verdict | for | where | what | holds up |\n|---|---|---|---|---|");
@@ -26,16 +25,15 @@ pub fn markdown(e: &Exported<'_>) -> String {
         );
     }
     for b in &e.report.blockers {
-        section(&mut out, e, b);
+        section(out, e, b);
     }
     let unread = not_checked(e);
     if !unread.is_empty() {
         let _ = writeln!(out, "\nNot checked: {}.", escape(&unread.join(", ")));
     }
-    out
 }
 
-fn section(out: &mut String, e: &Exported<'_>, b: &Blocker) {
+fn section(out: &mut dyn Write, e: &Exported<'_>, b: &Blocker) {
     let _ = writeln!(out, "\n## {}: {}\n\n{}\n\n**Next:** {}\n", word(b), said(e, &b.title), said(e, &b.summary), said(e, &b.next));
     for a in &*b.affected {
         let _ = writeln!(out, "* holds up {} {}", a.kind, escape(&a.place()));

@@ -1,5 +1,5 @@
-//! What leaves the program as text: a report as JSON, YAML, Markdown or plain text. Nothing is printed here; text from the cluster
-//! is made harmless and secrets are redacted on the way out, once.
+//! What leaves the program as text: a report as JSON, YAML, Markdown or plain text, piece by piece: that of a
+//! large cluster is never held as a whole. Nothing is printed here; text from the cluster is made harmless and secrets are redacted on the way out, once.
 
 mod clean;
 mod markdown;

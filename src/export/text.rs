@@ -14,14 +14,12 @@ pub enum Paint {
 }
 
 /// Everything a person needs at a glance, worst first.
-pub fn text(e: &Exported<'_>, paint: Paint) -> String {
-    let mut out = String::new();
-    heading(&mut out, e);
+pub fn text(out: &mut dyn Write, e: &Exported<'_>, paint: Paint) {
+    heading(out, e);
     for b in &e.report.blockers {
-        blocker(&mut out, e, b, paint);
+        blocker(out, e, b, paint);
     }
-    footer(&mut out, e);
-    out
+    footer(out, e);
 }
 
 /// `45s`, `3m`, `2h`, `5d`: one form everywhere.
@@ -70,12 +68,12 @@ pub(super) fn not_checked(e: &Exported<'_>) -> Vec<String> {
     e.cluster.coverage().iter().filter_map(entry).collect()
 }
 
-fn heading(out: &mut String, e: &Exported<'_>) {
+fn heading(out: &mut dyn Write, e: &Exported<'_>) {
     let complete = if e.complete { "" } else { "  (not everything could be read)" };
     let _ = writeln!(out, "{}{complete}", clean(&overview(e)));
 }
 
-fn blocker(out: &mut String, e: &Exported<'_>, b: &Blocker, paint: Paint) {
+fn blocker(out: &mut dyn Write, e: &Exported<'_>, b: &Blocker, paint: Paint) {
     let held = b.since.map_or(String::new(), |since| format!(" for {}", age(e.now.since(since))));
     let left = b
         .clock
@@ -116,7 +114,7 @@ fn blocker(out: &mut String, e: &Exported<'_>, b: &Blocker, paint: Paint) {
     line(out, "", &painted(&format!("holdup explain {}", b.cause), "2", paint));
 }
 
-fn footer(out: &mut String, e: &Exported<'_>) {
+fn footer(out: &mut dyn Write, e: &Exported<'_>) {
     let unread = not_checked(e);
     if !unread.is_empty() {
         let _ = writeln!(out, "\nNot checked: {}.", clean(&unread.join(", ")));
@@ -126,7 +124,7 @@ fn footer(out: &mut String, e: &Exported<'_>) {
     }
 }
 
-fn line(out: &mut String, label: &str, what: &str) {
+fn line(out: &mut dyn Write, label: &str, what: &str) {
     let _ = writeln!(out, "    {label}{what}");
 }
 

@@ -1,8 +1,11 @@
 //! The report as JSON and YAML: fields may be added, never removed or changed in meaning.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
 use super::Exported;
 use crate::diagnose::{self, Verdict};
@@ -11,11 +14,34 @@ use crate::model::{CoverageState, Kind, ObjectRef, Time};
 /// `apiVersion` of everything the program writes.
 pub const API_VERSION: &str = "holdup.dev/v1";
 
-/// One line of JSON.
-pub fn json(exported: &Exported<'_>) -> String {
-    let json = serde_json::to_string(&wire(exported)).expect("plain data with text keys can always be written");
-    escape(&json)
+/// One line of JSON, blocker by blocker: that of a large cluster is never held as a whole.
+pub fn json(out: &mut dyn Write, e: &Exported<'_>) {
+    let head = written(&head(e));
+    put(out, head.strip_suffix('}').unwrap_or(&head));
+    list(out, "blockers", e.report.blockers.iter().map(|b| written(&blocker(e, b))));
+    list(out, "quiet", e.report.quiet.iter().map(|q| written(&quiet(q))));
+    put(out, "}\n");
 }
+
+fn list(out: &mut dyn Write, name: &str, items: impl Iterator<Item = String>) {
+    put(out, &format!(",\"{name}\":["));
+    for (at, item) in items.enumerate() {
+        put(out, if at == 0 { "" } else { "," });
+        put(out, &item);
+    }
+    put(out, "]");
+}
+
+/// Whoever listens says what became of it.
+fn put(out: &mut dyn Write, text: &str) {
+    let _told = out.write_str(text);
+}
+
+fn written(value: &impl Serialize) -> String {
+    escape(&serde_json::to_string(value).expect(PLAIN))
+}
+
+const PLAIN: &str = "plain data with text keys can always be written";
 
 /// Characters that would turn a terminal's text around, or hide in it, as JSON escapes: outside of strings there are none.
 fn escape(json: &str) -> String {
@@ -32,15 +58,49 @@ fn escape(json: &str) -> String {
 }
 
 /// The same as YAML.
-pub fn yaml(exported: &Exported<'_>) -> String {
-    let mut value = serde_json::to_value(wire(exported)).expect("plain data with text keys can always be written");
-    super::clean::clean_all(&mut value);
-    serde_saphyr::to_string(&value).expect("plain data with text keys can always be written")
+pub fn yaml(mut out: &mut dyn Write, e: &Exported<'_>) {
+    // Whoever listens says what became of it; the data itself can always be written.
+    let _told = serde_saphyr::to_fmt_writer(&mut out, &Harmless(e));
 }
 
-#[derive(Serialize)]
+/// A report of which no string would be obeyed by a terminal; each blocker is made when it is written.
+struct Harmless<'a>(&'a Exported<'a>);
+
+impl Serialize for Harmless<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let e = self.0;
+        let head = harmless(&head(e));
+        let head = head.as_object().into_iter().flatten();
+        let mut map = serializer.serialize_map(Some(head.clone().count() + 2))?;
+        for (name, value) in head {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("blockers", &Each(e, &e.report.blockers, |e, b| harmless(&blocker(e, b))))?;
+        map.serialize_entry("quiet", &Each(e, &e.report.quiet, |_, q| harmless(&quiet(q))))?;
+        map.end()
+    }
+}
+
+/// What is made of each, one after another.
+struct Each<'a, T>(&'a Exported<'a>, &'a [Arc<T>], fn(&Exported<'_>, &T) -> Value);
+
+impl<T> Serialize for Each<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(exported, all, each) = self;
+        serializer.collect_seq(all.iter().map(|one| each(exported, one)))
+    }
+}
+
+fn harmless(value: &impl Serialize) -> Value {
+    let mut value = serde_json::to_value(value).expect(PLAIN);
+    super::clean::clean_all(&mut value);
+    value
+}
+
+/// All but blockers and what is quiet, which come last.
+#[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Wire<'a> {
+struct Head<'a> {
     api_version: &'static str,
     kind: &'static str,
     now: String,
@@ -49,16 +109,14 @@ struct Wire<'a> {
     complete: bool,
     summary: Summary,
     coverage: Vec<Coverage>,
-    blockers: Vec<Blocker<'a>>,
-    quiet: Vec<Quiet<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Scope<'a> {
     namespaces: Option<&'a [String]>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     pods: usize,
@@ -70,7 +128,7 @@ struct Summary {
     quiet: usize,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Coverage {
     kind: &'static str,
     state: &'static str,
@@ -84,7 +142,7 @@ struct Coverage {
     since: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Blocker<'a> {
     id: &'a str,
     layer: &'static str,
@@ -108,14 +166,14 @@ struct Blocker<'a> {
     controls: [&'static str; 0],
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Clock<'a> {
     kind: &'static str,
     what: &'a str,
     at: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Evidence {
     object: String,
     path: String,
@@ -123,7 +181,7 @@ struct Evidence {
     at: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Consequence {
     layer: &'static str,
     cause: &'static str,
@@ -134,14 +192,14 @@ struct Consequence {
     pods: usize,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Unchecked<'a> {
     kind: &'static str,
     namespace: &'a str,
     why: String,
 }
 
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Quiet<'a> {
     object: String,
     cause: &'static str,
@@ -149,9 +207,9 @@ struct Quiet<'a> {
     since: Option<String>,
 }
 
-fn wire<'a>(e: &'a Exported<'a>) -> Wire<'a> {
+fn head<'a>(e: &'a Exported<'_>) -> Head<'a> {
     let s = e.report.summary;
-    Wire {
+    Head {
         api_version: API_VERSION,
         kind: "Report",
         now: e.now.rfc3339(),
@@ -168,8 +226,6 @@ fn wire<'a>(e: &'a Exported<'a>) -> Wire<'a> {
             quiet: s.quiet,
         },
         coverage: coverage(e),
-        blockers: e.report.blockers.iter().map(|b| blocker(e, b)).collect(),
-        quiet: e.report.quiet.iter().map(|q| quiet(q)).collect(),
     }
 }
 

@@ -8,6 +8,7 @@ mod report;
 mod serve;
 mod snapshot;
 
+use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 
 use color_eyre::{Result, eyre::bail};
@@ -71,9 +72,39 @@ fn session(program: &[std::ffi::OsString]) -> color_eyre::Report {
 
 /// Writes to standard output. A reader that has gone away (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<()> {
-    use std::io::Write;
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+    let mut out = Printed::default();
+    // What went wrong is told at the end.
+    let _told = std::fmt::Write::write_str(&mut out, text);
+    out.finish()
+}
+
+/// Standard output for what is written in pieces.
+struct Printed {
+    out: BufWriter<StdoutLock<'static>>,
+    failed: Option<std::io::Error>,
+}
+
+impl Default for Printed {
+    fn default() -> Self {
+        Self { out: BufWriter::new(std::io::stdout().lock()), failed: None }
+    }
+}
+
+impl std::fmt::Write for Printed {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+        if self.failed.is_some() { Err(std::fmt::Error) } else { Ok(()) }
+    }
+}
+
+impl Printed {
+    /// What is left is written. A reader that has gone away (`| head`) is no failure.
+    fn finish(mut self) -> Result<()> {
+        match self.failed.map_or_else(|| self.out.flush(), Err) {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            other => Ok(other?),
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! `holdup report`: triage once and print; the exit code says what was found.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use color_eyre::Result;
 
-use super::{BLOCKED, FINE, UNSEEN, print};
+use super::{BLOCKED, FINE, Printed, UNSEEN};
 use crate::cli::{Cli, Format, ReportArgs};
 use crate::diagnose::Verdict;
 use crate::export::{self, Exported, Paint};
@@ -43,19 +44,21 @@ fn print_report(cli: &Cli, args: &ReportArgs, mut seen: Seen) -> Result<ExitCode
         only: &only,
         redactor: &key::redactor(),
     };
-    print(&render(&exported, args.output, paint(cli)))?;
+    let mut out = Printed::default();
+    render(&mut out, &exported, args.output, paint(cli));
+    out.finish()?;
     let code = code(&exported);
     // The process ends: what is known of a large cluster need not be taken apart first.
     std::mem::forget(seen);
     Ok(ExitCode::from(code))
 }
 
-fn render(exported: &Exported<'_>, format: Format, paint: Paint) -> String {
+fn render(out: &mut dyn Write, exported: &Exported<'_>, format: Format, paint: Paint) {
     match format {
-        Format::Text => export::text(exported, paint),
-        Format::Json => export::json(exported) + "\n",
-        Format::Yaml => export::yaml(exported),
-        Format::Markdown => export::markdown(exported),
+        Format::Text => export::text(out, exported, paint),
+        Format::Json => export::json(out, exported),
+        Format::Yaml => export::yaml(out, exported),
+        Format::Markdown => export::markdown(out, exported),
     }
 }
 
