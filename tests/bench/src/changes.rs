@@ -105,8 +105,13 @@ impl Changes {
     }
 
     fn stuck(&self) -> Option<String> {
-        self.pods(1).find(|pod| pod.contains("\"reason\":\"Unschedulable\"") && pod.contains("\"kind\":\"ReplicaSet\""))
+        self.pods(1).find(|pod| waits_for_a_node(pod))
     }
+}
+
+/// Whether this is a pod of a Deployment that no node can take.
+pub fn waits_for_a_node(pod: &str) -> bool {
+    pod.contains("\"reason\":\"Unschedulable\"") && pod.contains("\"kind\":\"ReplicaSet\"")
 }
 
 fn append(piece: &mut Vec<u8>, what: &str, object: &str) {
@@ -121,7 +126,7 @@ fn restarted(pod: &str, n: usize) -> String {
 }
 
 /// Another pod of the same owner with the same trouble. The last five characters of a name are what its ReplicaSet made up.
-fn one_more(pod: &str, n: usize) -> String {
+pub fn one_more(pod: &str, n: usize) -> String {
     let name = value(pod, "name");
     let more = format!("{}{:05}", &name[..name.len().saturating_sub(5)], n % 100_000);
     let uid = value(pod, "uid");

@@ -11,7 +11,7 @@ use holdup::watch::{Items, Page};
 use serde_json::{Value, json};
 
 use crate::cluster::{Plan, Size, each_pod};
-use crate::{counting, drain::millis};
+use crate::{changes, counting, drain::millis};
 
 /// As many as the API server is asked for at once.
 const PAGE: usize = 500;
@@ -166,7 +166,7 @@ pub fn held(file: &str) -> Result<Value, String> {
 const NOW: &str = "2026-04-30T00:00:00Z";
 const CHANGES: usize = 51;
 
-/// Judging everything from nothing, then after one change to one pod that is stuck.
+/// Judging everything from nothing, then after one change to one pod that is stuck, and after one more pod is.
 pub fn judge(file: &str) -> Result<Value, String> {
     let archive = Archive::open(&[Input::Path(file.into())]).map_err(|error| error.to_string())?;
     let now = Time::parse(NOW).ok_or("the time of judgement is no time")?;
@@ -199,13 +199,32 @@ pub fn judge(file: &str) -> Result<Value, String> {
             return Err("one more restart changed the number of blockers".to_owned());
         }
     }
+    let grown = grow(&mut triage, &archive, now)?;
     let whole: Vec<Duration> = (0..CHANGES).map(|i| applying[i] + judging[i] + grouping[i]).collect();
     Ok(json!({
         "blockers": report.blockers.len(), "blocked": report.summary.blocked, "delayed": report.summary.delayed,
         "judge_ms": millis(judged), "group_ms": millis(grouped), "all_ms": millis(judged + grouped),
         "change_ms": millis(median(whole)), "change_apply_ms": millis(median(applying)),
         "change_judge_ms": millis(median(judging)), "change_group_ms": millis(median(grouping)),
+        "one_more_ms": millis(median(grown)),
     }))
+}
+
+/// One more pod after another that waits for a node as those of the largest blocker do, after which everything was judged: what each costs.
+fn grow(triage: &mut Triage, archive: &Archive, now: Time) -> Result<Vec<Duration>, String> {
+    let kind = archive.kind("", "Pod").ok_or("there are no pods")?;
+    let mut pods = archive.objects(kind, None).map(|pod| String::from_utf8_lossy(&pod.bytes()).into_owned());
+    let stuck = pods.find(|pod| changes::waits_for_a_node(pod)).ok_or("no pod of a Deployment waits for a node")?;
+    let more = (0..CHANGES).map(|n| {
+        let mut batch = Batch::new(Kind::Pod);
+        batch.upsert(changes::one_more(&stuck, n).as_bytes());
+        let began = Instant::now();
+        triage.apply(Delta::Batch { kind: Kind::Pod, place: Place::All, epoch: 0, batch });
+        triage.judge(now);
+        triage.report();
+        began.elapsed()
+    });
+    Ok(more.collect())
 }
 
 fn stuck_pod(archive: &Archive) -> Option<String> {

@@ -12,6 +12,7 @@ mod figures;
 mod inside;
 mod latency;
 mod processes;
+mod reflector;
 mod requests;
 mod run;
 mod screens;
@@ -27,7 +28,7 @@ static ALLOCATOR: counting::Counting = counting::Counting;
 
 const USAGE: &str = "holdup-bench [--pods 150000] [--rounds 5] [--quick] [--idle SECONDS] [--seed 1] [--keep]
 holdup-bench generate FILE PODS SEED [peace] | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE | held FILE
-holdup-bench dashboard FILE MINOR SECONDS | idle FILE MINOR SECONDS | keys FILE MINOR | changes FILE MINOR
+holdup-bench dashboard FILE MINOR SECONDS | idle FILE MINOR SECONDS | keys FILE MINOR | changes FILE MINOR | reflect URL
 holdup-bench read PODS PASSES SEED     under valgrind --tool=callgrind: instructions
 holdup-bench holdup …                  the program itself, with its use of CPU and memory written at the end";
 
@@ -71,6 +72,7 @@ fn work(words: &[&str]) -> Result<String, String> {
         ["idle", file, minor, seconds] => {
             dashboard::idle(&processes::Server::start(file, minor)?, Duration::from_secs(number(seconds)? as u64))?
         }
+        ["reflect", url] => reflector::reflect(url)?,
         ["--help" | "-h"] => return Ok(USAGE.to_owned()),
         options => return run::run(&settings(options)?),
     };

@@ -13,6 +13,8 @@ use crate::screens;
 /// A server below this is slower than what it serves: its figures would be the server's.
 const SLOWEST: f64 = 500.0;
 const FEW: usize = 2_000;
+/// Pods that are kept by the reflector of kube: all would not fit.
+const BESIDE: usize = 30_000;
 /// Lists come in pages from the one, as streams from the other.
 pub const SHAPES: [(&str, &str); 2] = [("pages", "31"), ("stream", "34")];
 
@@ -68,6 +70,7 @@ fn measure(settings: &Settings) -> Result<String, String> {
     figures.extend(screens::at_rest(settings, &made.0, &mut run)?);
     figures.extend(screens::in_motion(settings, &made.0, &mut run)?);
     figures.extend(screens::at_peace(settings, &mut run)?);
+    figures.extend(beside(settings, &mut run)?);
     Ok(told(&figures, &run))
 }
 
@@ -148,8 +151,30 @@ fn inside(settings: &Settings, seed: &str, file: &str, run: &mut Value) -> Resul
         Figure::new("everything kept for pods / pods", "B", of(&kept, "all_per_pod")).within(220.0, 180.0),
         Figure::new("judging everything from nothing, with grouping", "ms", of(&judged, "all_ms")).within(300.0, 60.0),
         Figure::new("judging after one change, with grouping", "ms", of(&judged, "change_ms")).within(2.0, 0.2),
+        Figure::new("judging after one more pod of the largest blocker, with grouping", "ms", of(&judged, "one_more_ms")),
     ];
     (run["kept"], run["judged"]) = (kept, judged);
+    Ok(figures)
+}
+
+/// What others are built on does less, the pods alone: in turn with a whole sync of the same cluster.
+fn beside(settings: &Settings, run: &mut Value) -> Result<Vec<Figure>, String> {
+    let pods = settings.pods.min(BESIDE);
+    let (file, _) = made(pods, &settings.seed.to_string())?;
+    let server = Server::start(&file, "31")?;
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..settings.rounds {
+        theirs.push(processes::told(&["reflect", &server.url])?);
+        ours.push(processes::sync(&server.url)?.1);
+    }
+    let mut figures = Vec::new();
+    for (what, rows) in [("pods in a kube reflector", &theirs), ("everything in holdup", &ours)] {
+        let of = |name: &str| median(rows.iter().filter_map(|row| row[name].as_f64()).collect());
+        figures.push(Figure::new(&format!("{pods} pods, {what}: CPU"), "ms", of("cpu_ms")));
+        figures.push(Figure::new(&format!("{pods} pods, {what}: peak resident memory"), "MB", of("peak_kb") / 1000.0));
+    }
+    say(&format!("reflector: {}", theirs[0]));
+    run["beside"] = json!({"reflector": theirs, "holdup": ours});
     Ok(figures)
 }
 
