@@ -3,10 +3,10 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use crate::model::{Read, Time};
+use crate::model::{Hashed, Read, Time};
 
 use super::subjects::Subject;
 
@@ -41,24 +41,6 @@ enum Readers {
     One(u32),
     /// Sorted.
     Many(Box<Vec<u32>>),
-}
-
-/// A read is a hash already.
-#[derive(Debug, Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
 }
 
 /// Stale entries that are no reason to clear up.

@@ -1,6 +1,6 @@
 //! Cluster: the one picture. Changed only by [`Cluster::apply`]; everything else looks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::batch::Change;
 use super::indexes::Index;
@@ -8,7 +8,7 @@ use super::pods::{Pods, Reserved, Witness};
 use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
-    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Seen, Selector, Stored,
+    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen, Selector, Stored,
     kinds::Shape,
 };
 
@@ -52,7 +52,7 @@ struct Listing {
 pub struct Touched {
     /// Pods that were and are plain and never restarted are left out: they are not judged.
     pub objects: BTreeSet<(Kind, Box<str>, Box<str>)>,
-    pub reads: HashSet<Read>,
+    pub reads: Reads,
 }
 
 impl Touched {
@@ -342,9 +342,9 @@ impl Cluster {
         let known = store.find(&at.0, &at.1);
         let kept = store.pack(known, &at.1, &mut object, &mut self.scratch);
         let Some(slot) = known else {
+            // It is not left open: thousands come at once, and most of them nobody looks at.
             let slot = store.add(kept);
             self.note(kind, slot, &object, touched);
-            self.show(kind, slot, object);
             return slot;
         };
         if store.kept(slot) == Some(&kept) {

@@ -55,7 +55,7 @@ pub use podspec::*;
 pub use podstatus::*;
 pub use policy::*;
 pub use quantity::{Quantity, Resources};
-pub use reads::{Look, Read};
+pub use reads::{Hashed, Look, Read, Reads};
 pub use selector::{Requirement, Selector};
 pub use service::*;
 pub use shelf::Shelved;

@@ -1,6 +1,7 @@
 //! Read: what a look-up depended on, and what a change touches. Equal reads meet.
 
-use std::hash::BuildHasher;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use hashbrown::DefaultHashBuilder;
@@ -10,6 +11,27 @@ use super::Kind;
 /// A dependency, as a hash of what was looked at. Two that collide cost one judgement too many, never one too few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(u64);
+
+/// Reads, each once.
+pub type Reads = HashSet<Read, BuildHasherDefault<Hashed>>;
+
+/// For tables of reads, which are hashes already.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
 
 /// What was looked at. A snapshot holds what the judges of its blockers looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -112,7 +112,7 @@ pub enum NoPage {
 
 /// A page is handed on in pieces of this size: what is read is still in the processor's cache, and a list that the server does not
 /// page stays small in memory.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 512 << 10;
 
 /// Room for a piece and what the network brings beyond it.
 const ROOM: usize = PIECE + PORTION;
