@@ -4,7 +4,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector, Stored, Time, Touched,
+    Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Node, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector, Stored, Time,
+    Touched,
 };
 
 use super::Workload;
@@ -109,6 +110,12 @@ impl<'a> Cx<'a> {
     pub fn any<T: Stored + 'a>(&self, namespace: Option<&str>, like: impl Fn(&T) -> bool) -> bool {
         self.look(&Look::Set(T::KIND, namespace));
         self.cluster.wanted(namespace, like).next().is_some()
+    }
+
+    /// Nodes that are not plainly well: all whose conditions, taints or cordon say something.
+    pub fn unwell_nodes(&self) -> impl Iterator<Item = &'a Node> {
+        self.look(&Look::Set(Kind::Node, None));
+        self.cluster.unwell_nodes()
     }
 
     /// The same for any kind, by its id.

@@ -211,7 +211,7 @@ pub(super) fn is_subject(cluster: &Cluster, kind: Kind, object: &Object) -> bool
     match object {
         Object::ReplicaSet(rs) => rs.meta.controller().is_none() && Workload::of(object).is_some_and(|w| !w.is_complete()),
         Object::PersistentVolumeClaim(c) => &*c.status.phase != "Bound" || !c.status.conditions.is_empty(),
-        Object::Node(n) => !is_plainly_ready(n),
+        Object::Node(n) => !n.is_well(),
         Object::Service(_) | Object::HorizontalPodAutoscaler(_) | Object::PodDisruptionBudget(_) => true,
         Object::Namespace(n) => &*n.status.phase == "Terminating",
         Object::PersistentVolume(v) => !matches!(&*v.status.phase, "Bound" | "Available"),
@@ -227,9 +227,4 @@ pub(super) fn is_subject(cluster: &Cluster, kind: Kind, object: &Object) -> bool
 /// A condition that is False is not bad by default (Stalled, Reconciling): only these types are good when True.
 fn has_bad(conditions: &[Condition], good: &[&str]) -> bool {
     conditions.iter().any(|c| good.contains(&&*c.kind) && !c.is_true())
-}
-
-fn is_plainly_ready(node: &crate::model::Node) -> bool {
-    let pressure = |c: &Condition| !matches!(&*c.kind, "Ready") && !matches!(&*c.status, "False");
-    node.is_ready() && !node.spec.unschedulable && node.spec.taints.is_empty() && !node.status.conditions.iter().any(pressure)
 }

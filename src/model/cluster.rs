@@ -8,8 +8,8 @@ use super::pods::{Pods, Reserved, Witness};
 use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
-    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen, Selector, Stored,
-    kinds::Shape,
+    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen, Selector,
+    Stored, kinds::Shape,
 };
 
 /// Namespace and name.
@@ -81,10 +81,15 @@ impl Cluster {
     }
 
     /// Closes what judging opened, if that is much. To be called between judgements: whoever judges everything looks at
-    /// everything. Nodes are looked at again and again: they stay open until the next change.
+    /// everything.
     pub fn drop_views(&mut self) {
-        let stores = self.stores.iter_mut().filter(|(kind, store)| **kind != Kind::Node && store.opened() > MOST_VIEWS);
-        stores.for_each(|(_, store)| store.drop_views());
+        self.stores.values_mut().filter(|store| store.opened() > MOST_VIEWS).for_each(Store::drop_views);
+        self.pods.drop_views();
+    }
+
+    /// Closes all that was opened. To be called when everything is judged.
+    pub fn drop_all_views(&mut self) {
+        self.stores.values_mut().for_each(Store::drop_views);
         self.pods.drop_views();
     }
 
@@ -127,6 +132,20 @@ impl Cluster {
         let store = self.stores.get(&T::KIND);
         let slots = store.into_iter().flat_map(move |store| store.slots(namespace).map(move |at| (store, at)));
         slots.filter_map(move |(store, at)| store.get_if(at, &is)).filter_map(T::of)
+    }
+
+    /// What somebody makes of each object of a kind, by namespace and name. None of them stays open for that.
+    pub fn each<'a, T: Stored + 'a, R: 'a>(&'a self, namespace: Option<&str>, of: impl Fn(&T) -> R + 'a) -> impl Iterator<Item = R> {
+        let store = self.stores.get(&T::KIND);
+        let slots = store.into_iter().flat_map(move |store| store.slots(namespace).map(move |at| (store, at)));
+        slots.filter_map(move |(store, at)| store.look(at, |object| T::of(object).map(&of)).flatten())
+    }
+
+    /// Nodes that are not plainly well: see [`Node::is_well`].
+    pub fn unwell_nodes(&self) -> impl Iterator<Item = &Node> {
+        let store = self.stores.get(&Kind::Node);
+        let slots = store.into_iter().flat_map(move |store| store.slots(None).filter_map(move |at| store.get_unwell(at)));
+        slots.filter_map(Node::of)
     }
 
     pub fn count(&self, kind: Kind) -> usize {

@@ -4,17 +4,20 @@ use super::Object;
 use super::pack::{Pack, put, take};
 use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
 
-/// Whether a dictionary was used, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are
-/// equal objects.
+/// Flags, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are equal objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept(Box<[u8]>);
+
+/// A dictionary was used.
+const SHARES: u8 = 1;
+const WELL: u8 = 2;
 
 impl Kept {
     /// Packs an object under the name that its store knows it by. What is kept has no spare capacity and was never moved.
     pub(super) fn new(name: &str, object: &mut Object, dictionary: Option<&Dictionary>, scratch: &mut Scratch) -> Self {
         let dictionary = dictionary.filter(|dictionary| dictionary.is_full());
         scratch.out.clear();
-        scratch.out.push(u8::from(dictionary.is_some()));
+        scratch.out.push(if dictionary.is_some() { SHARES } else { 0 } | if is_well(object) { WELL } else { 0 });
         put_key(&mut scratch.out, name);
         put_key(&mut scratch.out, &object.meta().namespace);
         scratch.all.clear();
@@ -52,7 +55,16 @@ impl Kept {
     }
 
     pub(super) fn uses_dictionary(&self) -> bool {
-        self.0.first() == Some(&1)
+        self.has(SHARES)
+    }
+
+    /// Whether it is plainly well by its own words, which is known of nodes alone.
+    pub(super) fn is_well(&self) -> bool {
+        self.has(WELL)
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.0.first().is_some_and(|flags| flags & flag != 0)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -68,6 +80,10 @@ impl Kept {
     fn keys(&self) -> &[u8] {
         self.0.get(1..).unwrap_or_default()
     }
+}
+
+fn is_well(object: &Object) -> bool {
+    matches!(object, Object::Node(node) if node.is_well())
 }
 
 fn put_key(out: &mut Vec<u8>, text: &str) {

@@ -83,4 +83,10 @@ impl Node {
     pub fn is_ready(&self) -> bool {
         self.condition("Ready").is_some_and(Condition::is_true)
     }
+
+    /// Ready, in service, and without any other condition that is not False: there is nothing to say of it.
+    pub fn is_well(&self) -> bool {
+        let pressure = |c: &Condition| !matches!(&*c.kind, "Ready") && !matches!(&*c.status, "False");
+        self.is_ready() && !self.spec.unschedulable && self.spec.taints.is_empty() && !self.status.conditions.iter().any(pressure)
+    }
 }

@@ -42,13 +42,22 @@ impl Store {
         }))
     }
 
+    /// The object, unless it is plainly well by its own words.
+    pub(super) fn get_unwell(&self, at: u32) -> Option<&Object> {
+        self.kept(at).filter(|kept| !kept.is_well()).and_then(|_| self.get(at))
+    }
+
     /// The object if it is the wanted one; what is not wanted is looked at and closed again.
     pub(super) fn get_if(&self, at: u32, wanted: impl Fn(&Object) -> bool) -> Option<&Object> {
-        let is_wanted = match self.view(at) {
-            Some(object) => wanted(object),
-            None => wanted(&self.kept(at)?.open(&self.dictionary)),
-        };
-        is_wanted.then(|| self.get(at)).flatten()
+        self.look(at, wanted).filter(|wanted| *wanted).and_then(|_| self.get(at))
+    }
+
+    /// What somebody makes of the object, which does not stay open for that.
+    pub(super) fn look<T>(&self, at: u32, of: impl FnOnce(&Object) -> T) -> Option<T> {
+        match self.view(at) {
+            Some(object) => Some(of(object)),
+            None => self.kept(at).map(|kept| of(&kept.open(&self.dictionary))),
+        }
     }
 
     /// Packs an object as a store would keep it: in a slot that is taken with the dictionary that was used there, so that equal objects

@@ -27,10 +27,13 @@ impl Triage {
         while self.step(now) == Progress::More {}
     }
 
-    /// Judges some of it. What was put together for looking at pods is let go of where it has become much.
+    /// Judges some of it. What was opened for looking at it is closed where it has become much, and at the end.
     pub fn step(&mut self, now: Time) -> Progress {
         let progress = self.engine.step(&self.cluster, now);
-        self.cluster.drop_views();
+        match progress {
+            Progress::More => self.cluster.drop_views(),
+            Progress::Done => self.cluster.drop_all_views(),
+        }
         progress
     }
 

@@ -1,5 +1,7 @@
-//! Fleet: the nodes of a cluster, those that no pod can tell apart taken together. Made once for as long as no node changes.
+//! Fleet: the nodes of a cluster, those that no pod can tell apart taken together. Made once for as long as no node changes; no node
+//! stays open for it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{Cluster, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
@@ -9,15 +11,22 @@ use super::place::{ZONES, is_outside, selects};
 /// Labels with more values than this are a node's own (its name, an id): nodes that differ in them alone are alike to most pods.
 const MOST_VALUES: usize = 64;
 
-/// Which nodes are alike. It holds names alone, so it outlives a look at the cluster.
+/// Which nodes are alike, and what a pod may ask of them.
 #[derive(Debug, Default)]
 pub(in crate::diagnose) struct Fleet {
     /// Sorted; elsewhere a node is called by its position here.
     names: Vec<Box<str>>,
     /// Nodes with the same taints, labels, cordon and amounts, ascending; sorted by their first.
-    classes: Vec<Vec<u32>>,
+    classes: Vec<Class>,
     /// Labels that tell nodes of one class apart, with the nodes that have a value.
     own: BTreeMap<Box<str>, Values>,
+}
+
+#[derive(Debug)]
+struct Class {
+    /// What is kept of the first of them.
+    first: Node,
+    at: Vec<u32>,
 }
 
 /// Nodes by the value of one label of their own.
@@ -29,17 +38,32 @@ struct Values {
 
 impl Fleet {
     pub(in crate::diagnose) fn of(cluster: &Cluster) -> Self {
-        let nodes: Vec<&Node> = cluster.all::<Node>(None).collect();
+        let nodes: Vec<Node> = cluster.each(None, outline).collect();
         let own = own_labels(&nodes);
-        let mut classes: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut alike: HashMap<String, Vec<u32>> = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
-            classes.entry(likeness(node, &own)).or_default().push(at as u32);
+            alike.entry(likeness(node, &own)).or_default().push(at as u32);
         }
-        let mut classes: Vec<Vec<u32>> = classes.into_values().collect();
-        classes.sort_unstable();
-        let own = own.into_iter().map(|key| (key.into(), Values::of(key, &nodes))).collect();
-        Self { names: nodes.iter().map(|n| n.meta.name.clone()).collect(), classes, own }
+        let mut alike: Vec<Vec<u32>> = alike.into_values().collect();
+        alike.sort_unstable();
+        let class = |at: Vec<u32>| Some(Class { first: nodes.get(*at.first()? as usize)?.clone(), at });
+        Self {
+            classes: alike.into_iter().filter_map(class).collect(),
+            own: own.into_iter().map(|key| (key.into(), Values::of(key, &nodes))).collect(),
+            names: nodes.iter().map(|n| n.meta.name.clone()).collect(),
+        }
     }
+}
+
+/// What a pod may ask of a node whatever runs there: its name and labels, cordon and taints, and what it may hand out.
+fn outline(node: &Node) -> Node {
+    let mut outline = Node::default();
+    outline.meta.name = node.meta.name.clone();
+    outline.meta.labels = node.meta.labels.clone();
+    outline.spec.unschedulable = node.spec.unschedulable;
+    outline.spec.taints = node.spec.taints.clone();
+    outline.status.allocatable = node.status.allocatable.clone();
+    outline
 }
 
 impl Fleet {
@@ -49,7 +73,7 @@ impl Fleet {
 }
 
 impl Values {
-    fn of(key: &str, nodes: &[&Node]) -> Self {
+    fn of(key: &str, nodes: &[Node]) -> Self {
         let mut values = Self::default();
         for (at, node) in nodes.iter().enumerate() {
             match node.meta.label(key) {
@@ -61,7 +85,7 @@ impl Values {
     }
 }
 
-fn own_labels<'a>(nodes: &[&'a Node]) -> BTreeSet<&'a str> {
+fn own_labels(nodes: &[Node]) -> BTreeSet<&str> {
     let mut values: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for (key, value) in nodes.iter().flat_map(|n| &n.meta.labels) {
         let seen = values.entry(key).or_default();
@@ -118,9 +142,8 @@ impl<'a> Nodes<'a> {
         self.cluster.get::<Node>("", name).is()
     }
 
-    /// By name.
-    pub fn all(self) -> impl Iterator<Item = &'a Node> {
-        self.cluster.all::<Node>(None)
+    pub(super) fn position(self, name: &str) -> Option<usize> {
+        self.fleet.position(name).map(|at| at as usize)
     }
 
     pub(super) fn name(self, at: u32) -> &'a str {
@@ -142,29 +165,54 @@ impl<'a> Nodes<'a> {
 
     /// Values of a label.
     pub fn values(self, key: &str) -> BTreeSet<&'a str> {
-        if self.fleet.own.contains_key(key) {
-            return self.all().filter_map(|n| n.meta.label(key)).collect();
+        match self.fleet.own.get(key) {
+            Some(own) => own.with.keys().map(|value| &**value).collect(),
+            None => self.classes().filter_map(|(node, _)| node.meta.label(key)).collect(),
         }
-        self.classes().filter_map(|(node, _)| node.meta.label(key)).collect()
+    }
+
+    /// The value of a label of each node, in their order.
+    pub(super) fn labelled(self, key: &str) -> Vec<Option<&'a str>> {
+        let mut values = vec![None; self.len()];
+        let mut fill = |at: &[u32], value: &'a str| at.iter().for_each(|at| values[*at as usize] = Some(value));
+        match self.fleet.own.get(key) {
+            Some(own) => own.with.iter().for_each(|(value, at)| fill(at, value)),
+            None => self.classes().for_each(|(node, at)| node.meta.label(key).into_iter().for_each(|value| fill(at, value))),
+        }
+        values
+    }
+
+    /// The zone of each node, in their order.
+    pub fn zones(self) -> Vec<Option<&'a str>> {
+        let [zones, former] = ZONES[0].map(|key| self.labelled(key));
+        zones.into_iter().zip(former).map(|(zone, former)| zone.or(former)).collect()
     }
 
     /// One node for all of a class, and which they are.
     pub(super) fn classes(self) -> impl Iterator<Item = (&'a Node, &'a [u32])> {
-        self.fleet.classes.iter().filter_map(move |at| Some((self.get(self.name(*at.first()?))?, &**at)))
+        self.fleet.classes.iter().map(|class| (&class.first, &*class.at))
     }
 
-    /// The same, with classes taken apart where a pod asks for what is a node's own; `None` where it does not.
-    pub(super) fn apart(self, asked: &Questions<'_>) -> Option<Vec<(&'a Node, Vec<u32>)>> {
+    /// The same, with classes taken apart where a pod asks for what is a node's own.
+    pub(super) fn asked(self, asked: &Questions<'_>) -> Vec<(&'a Node, Cow<'a, [u32]>)> {
+        match self.apart(asked) {
+            Some(parts) => parts.into_iter().map(|(node, at)| (node, Cow::Owned(at))).collect(),
+            None => self.classes().map(|(node, at)| (node, Cow::Borrowed(at))).collect(),
+        }
+    }
+
+    /// `None` where no class is to be taken apart.
+    fn apart(self, asked: &Questions<'_>) -> Option<Vec<(&'a Node, Vec<u32>)>> {
         let special = asked.special(self.fleet)?;
         let mut parts = Vec::new();
         for class in &self.fleet.classes {
-            let mut rest = class.clone();
+            let mut rest = class.at.clone();
             let mut answers: BTreeMap<Vec<bool>, Vec<u32>> = BTreeMap::new();
             if let Some(special) = &special {
                 rest.retain(|at| !special.contains(at));
                 let first = rest.first().and_then(|at| self.get(self.name(*at)));
                 answers.extend(first.map(|node| (asked.answers(node), rest)));
-                rest = class.iter().copied().filter(|at| special.contains(at)).collect();
+                rest = class.at.iter().copied().filter(|at| special.contains(at)).collect();
             }
             for at in rest {
                 let Some(node) = self.get(self.name(at)) else { continue };

@@ -1,11 +1,12 @@
 //! Neighbours: what pods that already have a node mean for another one: affinity, anti-affinity, spread.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::diagnose::Cx;
 use crate::model::{Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread};
 
 use super::Lack;
+use super::fleet::{Nodes, Questions};
 use super::place::{unmet, untolerated};
 
 /// Counted once per pod, asked once per node.
@@ -52,7 +53,7 @@ impl Neighbours {
         if none && others == Others::Ignored {
             return Self { spread: domains(cx, pod), ..Self::default() };
         }
-        let nodes = &by_name(cx);
+        let nodes = cx.nodes();
         let mut apart: Vec<Apart> = affinity.pod_anti_affinity.required.iter().map(|t| apart(cx, pod, t, nodes)).collect();
         if others == Others::MayRefuse {
             apart.extend(refusing(cx, pod, nodes));
@@ -108,39 +109,42 @@ impl Domains {
     }
 }
 
-/// The domain of a placed pod; a pod that has ended holds none.
-fn domain<'a>(pod: Pod<'_>, key: &str, nodes: &BTreeMap<&str, &'a Node>) -> Option<&'a str> {
+/// The domain of a placed pod, of those of each node; a pod that has ended holds none.
+fn domain<'a>(pod: Pod<'_>, nodes: Nodes<'a>, domains: &[Option<&'a str>]) -> Option<&'a str> {
     let ended = matches!(pod.phase(), Phase::Succeeded | Phase::Failed);
-    pod.node().filter(|_| !ended).and_then(|n| nodes.get(n)).and_then(|n| n.meta.label(key))
+    pod.node().filter(|_| !ended).and_then(|n| nodes.position(n)).and_then(|at| domains.get(at).copied().flatten())
 }
 
-fn apart(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: &BTreeMap<&str, &Node>) -> Apart {
-    let mut taken = BTreeMap::new();
+fn apart(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: Nodes<'_>) -> Apart {
+    let (mut taken, domains) = (BTreeMap::new(), nodes.labelled(&term.topology_key));
     for other in meant(cx, pod, term) {
-        if let Some(domain) = domain(other, &term.topology_key, nodes) {
+        if let Some(domain) = domain(other, nodes, &domains) {
             taken.entry(domain.into()).or_insert_with(|| other.reference());
         }
     }
     Apart { topology_key: term.topology_key.clone(), taken }
 }
 
-fn together(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: &BTreeMap<&str, &Node>) -> Together {
+fn together(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: Nodes<'_>) -> Together {
+    let domains = nodes.labelled(&term.topology_key);
     let placed: Vec<Pod<'_>> = meant(cx, pod, term).into_iter().filter(|p| p.node().is_some()).collect();
     Together {
         topology_key: term.topology_key.clone(),
         with: term.label_selector.as_ref().map(words).unwrap_or_default(),
-        domains: placed.iter().filter_map(|p| domain(*p, &term.topology_key, nodes)).map(Into::into).collect(),
+        domains: placed.iter().filter_map(|p| domain(*p, nodes, &domains)).map(Into::into).collect(),
         is_first: placed.is_empty() && matches(term, pod),
     }
 }
 
 /// Pods of the namespace whose own anti-affinity refuses this pod.
-fn refusing(cx: &Cx<'_>, pod: Pod<'_>, nodes: &BTreeMap<&str, &Node>) -> Vec<Apart> {
+fn refusing(cx: &Cx<'_>, pod: Pod<'_>, nodes: Nodes<'_>) -> Vec<Apart> {
     let mut taken: BTreeMap<Box<str>, BTreeMap<Box<str>, ObjectRef>> = BTreeMap::new();
+    let mut known: HashMap<&str, Vec<Option<&str>>> = HashMap::new();
     for other in cx.pods(Some(pod.namespace())).filter(|p| p.node().is_some() && p.name() != pod.name()) {
         let terms = other.spec().affinity.pod_anti_affinity.required.iter();
         for term in terms.filter(|t| t.namespaces.is_empty() && t.namespace_selector.is_none() && matches(t, pod)) {
-            if let Some(domain) = domain(other, &term.topology_key, nodes) {
+            let domains = known.entry(&term.topology_key).or_insert_with(|| nodes.labelled(&term.topology_key));
+            if let Some(domain) = domain(other, nodes, domains) {
                 taken.entry(term.topology_key.clone()).or_default().entry(domain.into()).or_insert_with(|| other.reference());
             }
         }
@@ -172,31 +176,36 @@ pub(in crate::diagnose) fn domains(cx: &Cx<'_>, pod: Pod<'_>) -> Vec<Domains> {
     if hard.is_empty() {
         return Vec::new();
     }
-    let nodes = by_name(cx);
-    let keyed = |n: &&Node| hard.iter().all(|s| n.meta.label(&s.topology_key).is_some());
-    let count = |s: &&Spread| {
-        let counted = |n: &&Node| {
+    let nodes = cx.nodes();
+    let labels: Vec<Vec<Option<&str>>> = hard.iter().map(|s| nodes.labelled(&s.topology_key)).collect();
+    let parts = nodes.asked(&Questions { spec, volumes: Vec::new() });
+    let count = |(s, domains): (&&Spread, &Vec<Option<&str>>)| {
+        let counted = |n: &Node| {
             let affinity = &*s.node_affinity_policy == "Ignore" || unmet(n, spec).is_none();
             affinity && (&*s.node_taints_policy != "Honor" || untolerated(n, spec).next().is_none())
         };
-        let eligible: BTreeMap<&str, &Node> =
-            nodes.iter().filter(|(_, n)| keyed(n) && counted(n)).map(|(name, node)| (*name, *node)).collect();
+        let mut eligible = vec![None; nodes.len()];
+        for at in parts.iter().filter(|(n, _)| counted(n)).flat_map(|(_, at)| at.iter()).map(|at| *at as usize) {
+            eligible[at] = domains[at].filter(|_| labels.iter().all(|values| values[at].is_some()));
+        }
         tally(cx, pod, s, &eligible)
     };
-    hard.iter().map(count).collect()
+    hard.iter().zip(&labels).map(count).collect()
 }
 
-fn by_name<'a>(cx: &Cx<'a>) -> BTreeMap<&'a str, &'a Node> {
-    cx.nodes().all().map(|n| (&*n.meta.name, n)).collect()
-}
-
-fn tally(cx: &Cx<'_>, pod: Pod<'_>, spread: &Spread, eligible: &BTreeMap<&str, &Node>) -> Domains {
-    let mut counts: BTreeMap<Box<str>, usize> =
-        eligible.values().filter_map(|n| n.meta.label(&spread.topology_key)).map(|d| (d.into(), 0)).collect();
+/// Counts by domain, on nodes that have one here.
+fn tally(cx: &Cx<'_>, pod: Pod<'_>, spread: &Spread, eligible: &[Option<&str>]) -> Domains {
+    let nodes = cx.nodes();
+    let mut counts: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    for domain in eligible.iter().flatten() {
+        if !counts.contains_key(*domain) {
+            counts.insert((*domain).into(), 0);
+        }
+    }
     let same = |p: Pod<'_>| spread.match_label_keys.iter().all(|k| p.label(k) == pod.label(k));
     let meant = |p: Pod<'_>| spread.label_selector.as_ref().is_some_and(|s| s.matches(|k| p.label(k))) && same(p);
     for other in cx.pods(Some(pod.namespace())).filter(|p| p.deleted().is_none() && meant(*p)) {
-        if let Some(n) = domain(other, &spread.topology_key, eligible).and_then(|d| counts.get_mut(d)) {
+        if let Some(n) = domain(other, nodes, eligible).and_then(|d| counts.get_mut(d)) {
             *n += 1;
         }
     }

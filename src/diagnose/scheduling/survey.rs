@@ -174,10 +174,7 @@ impl<'a> Asked<'a> {
     fn alike(&self, nodes: Nodes<'a>) -> Vec<Alike<'a>> {
         let questions = Questions { spec: self.spec, volumes: self.volumes.iter().map(|(_, volume)| *volume).collect() };
         let of = |node: &Node, at| Alike { lacks: self.of_itself(node), nodes, at };
-        match nodes.apart(&questions) {
-            Some(parts) => parts.into_iter().map(|(node, at)| of(node, Cow::Owned(at))).collect(),
-            None => nodes.classes().map(|(node, at)| of(node, Cow::Borrowed(at))).collect(),
-        }
+        nodes.asked(&questions).into_iter().map(|(node, at)| of(node, at)).collect()
     }
 
     /// What the node lacks whatever runs on it.

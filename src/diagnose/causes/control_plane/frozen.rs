@@ -51,8 +51,7 @@ fn renewed<'a>(cx: &Cx<'a>, namespace: &str) -> Vec<&'a Lease> {
 /// Whether anything shows a write later than that.
 fn written_after(cx: &Cx<'_>, at: Time) -> bool {
     let later = |t: Option<Time>| t.is_some_and(|t| t > at);
-    let heartbeats =
-        cx.all::<Node>(None).flat_map(|n| &n.status.conditions).any(|c| later(c.last_heartbeat_time.max(c.last_transition_time)));
+    let heartbeats = cx.any(None, |n: &Node| n.status.conditions.iter().any(|c| later(c.last_heartbeat_time.max(c.last_transition_time))));
     heartbeats || cx.any(None, |e: &Event| later(e.last)) || cx.pods(None).any(|p| later(p.created()))
 }
 

@@ -15,9 +15,9 @@ pub(super) struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    /// `when` says since when a node has the trouble, if it has it.
+    /// `when` says since when a node has the trouble, if it has it. A node that is plainly well has none.
     pub(super) fn of(cx: &Cx<'a>, node: &Node, cause: &str, when: fn(&Node) -> Option<Time>) -> Self {
-        let mut all: Vec<(Time, &Node)> = cx.all::<Node>(None).filter_map(|n| when(n).map(|at| (at, n))).collect();
+        let mut all: Vec<(Time, &Node)> = cx.unwell_nodes().filter_map(|n| when(n).map(|at| (at, n))).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.meta.name.cmp(&b.1.meta.name)));
         let mut start = all.first().map(|(at, _)| *at);
         let mut nodes: Vec<&Node> = Vec::new();
@@ -64,7 +64,7 @@ impl<'a> Together<'a> {
 fn whole_zone(cx: &Cx<'_>, node: &Node, nodes: &[&Node]) -> Option<Key> {
     let name = zone(node)?;
     let here = nodes.iter().filter(|n| zone(n) == Some(name)).count();
-    let all = cx.all::<Node>(None).filter(|n| zone(n) == Some(name)).count();
+    let all = cx.nodes().zones().into_iter().filter(|of| *of == Some(name)).count();
     (here > 1 && 2 * here > all).then(|| Key::zone(name))
 }
 
