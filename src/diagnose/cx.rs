@@ -39,6 +39,8 @@ pub struct Cx<'a> {
     /// Where looks are kept in words, when somebody wants to know them.
     trace: Option<&'a Trace>,
     memory: &'a Memory,
+    /// What was looked for without being there.
+    lacking: Cell<Option<Read>>,
 }
 
 /// What judges looked at, in words.
@@ -46,7 +48,17 @@ pub(super) type Trace = RefCell<BTreeSet<Look<Box<str>>>>;
 
 impl<'a> Cx<'a> {
     pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool, trace: Option<&'a Trace>, memory: &'a Memory) -> Self {
-        Self { cluster, now, trusted, reads: RefCell::default(), due: Cell::new(None), unknown: RefCell::default(), trace, memory }
+        Self {
+            cluster,
+            now,
+            trusted,
+            reads: RefCell::default(),
+            due: Cell::new(None),
+            unknown: RefCell::default(),
+            trace,
+            memory,
+            lacking: Cell::new(None),
+        }
     }
 
     /// What was looked at, and when a question about the clock will be answered otherwise.
@@ -116,6 +128,15 @@ impl<'a> Cx<'a> {
     pub fn unwell_nodes(&self) -> impl Iterator<Item = &'a Node> {
         self.look(&Look::Set(Kind::Node, None));
         self.cluster.unwell_nodes()
+    }
+
+    /// A node, unless it is plainly well: for questions about what is wrong with it.
+    pub fn unwell_node(&self, name: &str) -> Option<&'a Node> {
+        if self.cluster.has_well_node(name) {
+            self.look(&Look::Object(Kind::Node, "", name));
+            return None;
+        }
+        self.get("", name).is()
     }
 
     /// The same for any kind, by its id.
@@ -203,15 +224,26 @@ impl<'a> Cx<'a> {
 
     /// All pods below a workload: of its ReplicaSets, of its Jobs, or its own.
     pub fn pods_below(&self, workload: Workload<'_>) -> Vec<Pod<'a>> {
-        let uid = &workload.meta().uid;
-        let between: Vec<&Meta> = match workload {
-            Workload::Deployment(_) => self.owned::<crate::model::ReplicaSet>(uid).into_iter().map(|o| &o.meta).collect(),
-            Workload::CronJob(_) => self.owned::<crate::model::Job>(uid).into_iter().map(|o| &o.meta).collect(),
+        self.makers(workload).flat_map(|uid| self.pods_of(uid)).collect()
+    }
+
+    /// Those of them that are not ready.
+    pub fn unready_pods_below(&self, workload: Workload<'_>) -> Vec<Pod<'a>> {
+        self.makers(workload).flat_map(|uid| self.unready_pods_of(uid)).collect()
+    }
+
+    /// Uids of what makes the pods of a workload: its own, and those of its ReplicaSets or Jobs.
+    fn makers<'w>(&self, workload: Workload<'w>) -> impl Iterator<Item = &'w str>
+    where
+        'a: 'w,
+    {
+        let uid = &*workload.meta().uid;
+        let between: Vec<&'w str> = match workload {
+            Workload::Deployment(_) => self.owned::<crate::model::ReplicaSet>(uid).into_iter().map(|o| &*o.meta.uid).collect(),
+            Workload::CronJob(_) => self.owned::<crate::model::Job>(uid).into_iter().map(|o| &*o.meta.uid).collect(),
             Workload::StatefulSet(_) | Workload::DaemonSet(_) | Workload::Job(_) | Workload::ReplicaSet(_) => Vec::new(),
         };
-        let mut pods = self.pods_of(uid);
-        pods.extend(between.iter().flat_map(|meta| self.pods_of(&meta.uid)));
-        pods
+        [uid].into_iter().chain(between)
     }
 
     /// Objects of a kind whose controller has this uid.
@@ -228,7 +260,20 @@ impl<'a> Cx<'a> {
 
     /// The newest event about an object with one of these reasons.
     pub fn newest_event(&self, about: &ObjectRef, reasons: &[&str]) -> Option<&'a Event> {
-        self.events(about).into_iter().find(|e| reasons.contains(&&*e.reason))
+        self.look(&Look::EventsOf(&about.kind, &about.namespace, &about.name));
+        self.cluster.newest_event(about, |e| reasons.contains(&&*e.reason))
+    }
+
+    /// What many rows look for about an object: where the first found nothing, the others do not look again.
+    pub(super) fn unless_lacking<T>(&self, about: Read, find: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.lacking.get() == Some(about) {
+            return None;
+        }
+        let found = find();
+        if found.is_none() {
+            self.lacking.set(Some(about));
+        }
+        found
     }
 
     /// The top controller of a pod: what people deployed.

@@ -10,7 +10,7 @@ use super::cx::{Memory, Trace};
 use super::grouping::Grouping;
 use super::ledger::Ledger;
 use super::rows::{Rows, Shape};
-use super::subjects::{Subject, is_subject, reference};
+use super::subjects::{Present, Subject, is_subject};
 use super::{Cause, Cx, Deleting, Finding, Judge, Report, Workload, cause};
 
 /// Subjects judged in one step: a key that is pressed waits for the step to end.
@@ -93,7 +93,7 @@ impl Engine {
         self.memory.touch(touched);
         for (kind, namespace, name) in &touched.objects {
             let subject = Subject::Object(*kind, namespace.clone(), name.clone());
-            let is_new = || cluster.object(*kind, namespace, name).is().is_some_and(|object| is_subject(cluster, *kind, object));
+            let is_new = || cluster.object(*kind, namespace, name).is().is_some_and(|object| is_subject(*kind, object));
             if *kind == Kind::Pod || self.ledger.knows(&subject) || self.found.contains_key(&subject) || is_new() {
                 self.waiting.insert(subject);
             }
@@ -174,23 +174,14 @@ impl Engine {
     }
 
     fn judge(&self, view: View<'_>, subject: &Subject) -> Judged {
-        let cluster = view.cluster;
-        let object = match subject {
-            Subject::ControlPlane => None,
-            Subject::Object(kind, namespace, name) => match cluster.object(*kind, namespace, name).is() {
-                Some(object) if is_subject(cluster, *kind, object) && self.options.admits(cluster, *kind, object) => Some((*kind, object)),
-                Some(_) | None => return Judged::default(),
-            },
-        };
-        let cx = Cx::new(cluster, view.now, self.options.clock_is_known, view.trace, &self.memory);
-        if let Some((_, object)) = object {
-            owners(&cx, cluster, object);
-        }
+        let present = Present::of(view.cluster, subject).filter(|present| self.options.admits(*present));
+        let Some(present) = present else { return Judged::default() };
+        let cx = Cx::new(view.cluster, view.now, self.options.clock_is_known, view.trace, &self.memory);
+        owners(&cx, view.cluster, present);
         let mut found = Vec::new();
-        let shape = object.map_or(Shape::ControlPlane, |(_, object)| Shape::of(object));
-        for rows in shape.stages() {
-            found.extend(ask(&cx, cluster, object, rows));
-            if !found.is_empty() && object.is_some() {
+        for rows in Shape::of(present).stages() {
+            found.extend(ask(&cx, view.cluster, present, rows));
+            if !found.is_empty() && !matches!(present, Present::ControlPlane) {
                 break;
             }
         }
@@ -207,17 +198,17 @@ impl Engine {
 }
 
 /// Asks the rows of a stage; the first that answers wins, but for the control plane, where all are heard.
-fn ask(cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>, rows: &Rows) -> Vec<Found> {
+fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec<Found> {
     let mut all = Vec::new();
     for generic in [false, true] {
         for row in if generic { &rows.generic } else { &rows.specific } {
-            if cx.waits_for(row.needs, object.map_or("", |(_, o)| &*o.meta().namespace)) {
+            if cx.waits_for(row.needs, present.namespace()) {
                 continue;
             }
-            let findings = run(row, cx, cluster, object);
+            let findings = run(row, cx, cluster, present);
             let unknown = cx.take_unknown();
-            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, object, f, &unknown)));
-            if !all.is_empty() && object.is_some() {
+            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, present, f, &unknown)));
+            if !all.is_empty() && !matches!(present, Present::ControlPlane) {
                 return all;
             }
         }
@@ -237,33 +228,42 @@ impl PartialEq for Found {
 
 impl Options {
     /// Whether the narrowing options leave this subject in.
-    fn admits(&self, cluster: &Cluster, kind: Kind, object: &Object) -> bool {
+    fn admits(&self, present: Present<'_>) -> bool {
         let Some(only) = &self.only else { return true };
-        if kind != Kind::Pod && Workload::of(object).is_none() {
-            return true;
+        match present {
+            Present::Pod(pod) => {
+                let field = |path: &str| match path {
+                    "metadata.name" => pod.name(),
+                    "metadata.namespace" => pod.namespace().to_owned(),
+                    "spec.nodeName" => pod.node().unwrap_or_default().to_owned(),
+                    "status.phase" => format!("{:?}", pod.phase()),
+                    _ => String::new(),
+                };
+                only.admits(|key| pod.label(key), field)
+            }
+            Present::Object(_, object) if Workload::of(object).is_some() => {
+                let meta = object.meta();
+                let field = |path: &str| match path {
+                    "metadata.name" => meta.name.to_string(),
+                    "metadata.namespace" => meta.namespace.to_string(),
+                    _ => String::new(),
+                };
+                only.admits(|key| meta.label(key), field)
+            }
+            Present::Object(..) | Present::ControlPlane => true,
         }
-        let meta = object.meta();
-        let pod = cluster.pod(&meta.namespace, &meta.name).filter(|_| kind == Kind::Pod);
-        let label = |key: &str| pod.map_or_else(|| meta.label(key), |p| p.label(key));
-        let field = |path: &str| match (path, pod) {
-            ("metadata.name", _) => meta.name.to_string(),
-            ("metadata.namespace", _) => meta.namespace.to_string(),
-            ("spec.nodeName", Some(p)) => p.node().unwrap_or_default().to_owned(),
-            ("status.phase", Some(p)) => format!("{:?}", p.phase()),
-            _ => String::new(),
-        };
-        only.labels.matches(label) && only.fields.iter().all(|(path, value, equal)| (field(path) == *value) == *equal)
+    }
+}
+
+impl Only {
+    fn admits<'l>(&self, label: impl Fn(&str) -> Option<&'l str>, field: impl Fn(&str) -> String) -> bool {
+        self.labels.matches(label) && self.fields.iter().all(|(path, value, equal)| (field(path) == *value) == *equal)
     }
 }
 
 /// Looks at the chain of controllers above an object: whom a finding holds up changes with it.
-fn owners(cx: &Cx<'_>, cluster: &Cluster, object: &Object) {
-    let namespace = &*object.meta().namespace;
-    let mut owner = if let Object::Pod(_) = object {
-        cluster.pod(namespace, &object.meta().name).and_then(|pod| pod.owner())
-    } else {
-        object.meta().controller()
-    };
+fn owners(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>) {
+    let (namespace, mut owner) = (present.namespace(), present.owner());
     let mut steps = 0;
     while let Some(above) = owner.filter(|_| steps < 5) {
         let kind = Kind::of(&above.api_version, &above.kind);
@@ -274,32 +274,31 @@ fn owners(cx: &Cx<'_>, cluster: &Cluster, object: &Object) {
 }
 
 /// A judge that panics costs its subject only.
-fn run(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<(&'static Cause, Finding)> {
-    let answer = catch_unwind(AssertUnwindSafe(|| dispatch(row, cx, cluster, object)));
-    answer.unwrap_or_else(|_| {
-        let root = object.map_or_else(|| ObjectRef::new("Cluster", "", ""), |(kind, o)| reference(kind, o));
-        vec![(row, Finding::quiet(root, format!("internal error in cause {}", row.id)))]
-    })
+fn run(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>) -> Vec<(&'static Cause, Finding)> {
+    let answer = catch_unwind(AssertUnwindSafe(|| dispatch(row, cx, cluster, present)));
+    answer.unwrap_or_else(|_| vec![(row, Finding::quiet(present.reference(), format!("internal error in cause {}", row.id)))])
 }
 
-fn dispatch(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, object: Option<(Kind, &Object)>) -> Vec<(&'static Cause, Finding)> {
-    let Some((kind, object)) = object else {
-        return if let Judge::ControlPlane(f) = row.judge { f(cx).into_iter().map(|f| (row, f)).collect() } else { Vec::new() };
+fn dispatch(row: &'static Cause, cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>) -> Vec<(&'static Cause, Finding)> {
+    let told = match (row.judge, present) {
+        (Judge::ControlPlane(f), Present::ControlPlane) => return f(cx).into_iter().map(|f| (row, f)).collect(),
+        (_, Present::ControlPlane) => None,
+        (Judge::Pods(f), Present::Pod(pod)) => f(cx, pod).map(|(id, f)| (cause(id).unwrap_or(row), f)),
+        (Judge::Pod(f), Present::Pod(pod)) => f(cx, pod).map(|f| (row, f)),
+        (Judge::Deleting(f), Present::Pod(pod)) if pod.deleted().is_some() => {
+            let object = cluster.object(Kind::Pod, pod.namespace(), &pod.name()).is();
+            object.and_then(|object| f(cx, Deleting { kind: Kind::Pod, object })).map(|f| (row, f))
+        }
+        (_, Present::Pod(_)) => None,
+        (judge, Present::Object(kind, object)) => ask_one(judge, cx, kind, object).map(|f| (row, f)),
     };
-    let meta = object.meta();
-    if let (Judge::Pods(f), Object::Pod(_)) = (row.judge, object) {
-        let told = cluster.pod(&meta.namespace, &meta.name).and_then(|pod| f(cx, pod));
-        return told.map(|(id, f)| (cause(id).unwrap_or(row), f)).into_iter().collect();
-    }
-    ask_one(row.judge, cx, cluster, kind, object).map(|f| (row, f)).into_iter().collect()
+    told.into_iter().collect()
 }
 
-fn ask_one(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, kind: Kind, object: &Object) -> Option<Finding> {
+fn ask_one(judge: Judge, cx: &Cx<'_>, kind: Kind, object: &Object) -> Option<Finding> {
     let deleting = object.meta().deleted.is_some();
     match (judge, object) {
-        (Judge::Pod(f), Object::Pod(_)) => cluster.pod(&object.meta().namespace, &object.meta().name).and_then(|pod| f(cx, pod)),
         (Judge::Deleting(f), _) if deleting => f(cx, Deleting { kind, object }),
-        (_, Object::Pod(_)) => None,
         (_, _) if deleting => None,
         (Judge::Workload(f), _) => Workload::of(object).and_then(|w| f(cx, w)),
         (Judge::Claim(f), Object::PersistentVolumeClaim(o)) => f(cx, o),
@@ -312,22 +311,13 @@ fn ask_one(judge: Judge, cx: &Cx<'_>, cluster: &Cluster, kind: Kind, object: &Ob
     }
 }
 
-fn found(
-    cause: &'static Cause,
-    cluster: &Cluster,
-    object: Option<(Kind, &Object)>,
-    mut finding: Finding,
-    unknown: &[(Kind, Box<str>)],
-) -> Found {
+fn found(cause: &'static Cause, cluster: &Cluster, present: Present<'_>, mut finding: Finding, unknown: &[(Kind, Box<str>)]) -> Found {
     finding.unchecked.extend(unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
-    let (affected, pod) = match object {
-        Some((Kind::Pod, o)) => match cluster.pod(&o.meta().namespace, &o.meta().name) {
-            Some(pod) => (cluster.top_owner(pod), Some(pod.reference())),
-            None => (reference(Kind::Pod, o), None),
-        },
-        Some((kind, o)) if Workload::of(o).is_some() => (cluster.top_controller(kind, o.meta()), None),
-        Some((kind, o)) => (reference(kind, o), None),
-        None => (finding.root.clone(), None),
+    let (affected, pod) = match present {
+        Present::Pod(pod) => (cluster.top_owner(pod), Some(pod.reference())),
+        Present::Object(kind, o) if Workload::of(o).is_some() => (cluster.top_controller(kind, o.meta()), None),
+        Present::Object(..) => (present.reference(), None),
+        Present::ControlPlane => (finding.root.clone(), None),
     };
     Found { cause, finding, affected, pod }
 }

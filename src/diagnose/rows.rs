@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::model::Object;
 
+use super::subjects::Present;
 use super::{CAUSES, Cause, Judge, Stage, Workload};
 
 /// What tells which judges take a subject.
@@ -47,13 +48,19 @@ impl Shape {
         Self::Other,
     ];
 
+    pub fn of(present: Present<'_>) -> Self {
+        match present {
+            Present::ControlPlane => Self::ControlPlane,
+            Present::Pod(pod) if pod.deleted().is_some() => Self::LeavingPod,
+            Present::Pod(_) => Self::Pod,
+            Present::Object(_, object) => Self::of_object(object),
+        }
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "what has no judges of its own goes to those of any object")]
-    pub fn of(object: &Object) -> Self {
-        let leaving = object.meta().deleted.is_some();
+    fn of_object(object: &Object) -> Self {
         match object {
-            Object::Pod(_) if leaving => Self::LeavingPod,
-            Object::Pod(_) => Self::Pod,
-            _ if leaving => Self::Leaving,
+            _ if object.meta().deleted.is_some() => Self::Leaving,
             _ if Workload::of(object).is_some() => Self::Workload,
             Object::PersistentVolumeClaim(_) => Self::Claim,
             Object::Node(_) => Self::Node,

@@ -1,7 +1,8 @@
 //! Subjects: what is judged. Plain pods and complete workloads are not.
 
 use crate::model::{
-    Cluster, Condition, CronJob, DaemonSet, Deployment, Job, Kind, Meta, Object, ObjectRef, PodTemplate, ReplicaSet, StatefulSet,
+    Cluster, Condition, CronJob, DaemonSet, Deployment, Job, Kind, Meta, Object, ObjectRef, Owner, Pod, PodTemplate, ReplicaSet,
+    StatefulSet,
 };
 
 /// Which object a subject is; the control plane is one subject of its own.
@@ -198,13 +199,58 @@ pub(super) fn reference(kind: Kind, object: &Object) -> ObjectRef {
     ObjectRef::new(kind.row().name, &meta.namespace, &meta.name)
 }
 
-/// Whether the object is to be judged at all.
-#[expect(clippy::wildcard_enum_match_arm, reason = "what is no workload and has no line here explains others and is never a subject")]
-pub(super) fn is_subject(cluster: &Cluster, kind: Kind, object: &Object) -> bool {
-    if let Object::Pod(_) = object {
-        let meta = object.meta();
-        return cluster.pod(&meta.namespace, &meta.name).is_some_and(|p| !p.is_plain() || p.restarts() > 0);
+/// What a subject is at present. A pod is looked at as it is kept: most of what is judged are pods.
+#[derive(Clone, Copy)]
+pub(super) enum Present<'a> {
+    ControlPlane,
+    Pod(Pod<'a>),
+    Object(Kind, &'a Object),
+}
+
+impl<'a> Present<'a> {
+    /// `None` where it is not there, or not to be judged.
+    pub(super) fn of(cluster: &'a Cluster, subject: &Subject) -> Option<Self> {
+        match subject {
+            Subject::ControlPlane => Some(Self::ControlPlane),
+            Subject::Object(Kind::Pod, namespace, name) => {
+                cluster.pod(namespace, name).filter(|p| !p.is_plain() || p.restarts() > 0).map(Self::Pod)
+            }
+            Subject::Object(kind, namespace, name) => {
+                cluster.object(*kind, namespace, name).is().filter(|o| is_subject(*kind, o)).map(|o| Self::Object(*kind, o))
+            }
+        }
     }
+
+    /// Empty for what is in none.
+    pub(super) fn namespace(self) -> &'a str {
+        match self {
+            Self::ControlPlane => "",
+            Self::Pod(pod) => pod.namespace(),
+            Self::Object(_, object) => &object.meta().namespace,
+        }
+    }
+
+    pub(super) fn reference(self) -> ObjectRef {
+        match self {
+            Self::ControlPlane => ObjectRef::new("Cluster", "", ""),
+            Self::Pod(pod) => pod.reference(),
+            Self::Object(kind, object) => reference(kind, object),
+        }
+    }
+
+    /// Who made it.
+    pub(super) fn owner(self) -> Option<&'a Owner> {
+        match self {
+            Self::ControlPlane => None,
+            Self::Pod(pod) => pod.owner(),
+            Self::Object(_, object) => object.meta().controller(),
+        }
+    }
+}
+
+/// Whether an object that is no pod is to be judged at all.
+#[expect(clippy::wildcard_enum_match_arm, reason = "what is no workload and has no line here explains others and is never a subject")]
+pub(super) fn is_subject(kind: Kind, object: &Object) -> bool {
     if object.meta().deleted.is_some() {
         return true;
     }

@@ -1,9 +1,11 @@
 //! Cluster: the one picture. Changed only by [`Cluster::apply`]; everything else looks.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::batch::Change;
 use super::indexes::Index;
+use super::kept::Kept;
 use super::pods::{Pods, Reserved, Witness};
 use super::squeeze::Scratch;
 use super::store::Store;
@@ -87,10 +89,10 @@ impl Cluster {
         self.pods.drop_views();
     }
 
-    /// Closes all that was opened. To be called when everything is judged.
+    /// Closes what was opened. To be called when everything is judged.
     pub fn drop_all_views(&mut self) {
         self.stores.values_mut().for_each(Store::drop_views);
-        self.pods.drop_views();
+        self.pods.drop_more_views();
     }
 
     pub fn coverage(&self) -> &Coverage {
@@ -146,6 +148,12 @@ impl Cluster {
         let store = self.stores.get(&Kind::Node);
         let slots = store.into_iter().flat_map(move |store| store.slots(None).filter_map(move |at| store.get_unwell(at)));
         slots.filter_map(Node::of)
+    }
+
+    /// Whether a node is there and plainly well.
+    pub fn has_well_node(&self, name: &str) -> bool {
+        let store = self.stores.get(&Kind::Node);
+        store.is_some_and(|store| store.find("", name).and_then(|at| store.kept(at)).is_some_and(Kept::is_well))
     }
 
     pub fn count(&self, kind: Kind) -> usize {
@@ -223,12 +231,21 @@ impl Cluster {
 
     /// Events about an object, newest first. Node events are found by name: the kubelet writes the node's name as uid.
     pub fn events(&self, about: &ObjectRef) -> Vec<&Event> {
-        let Some(store) = self.stores.get(&Kind::Event) else { return Vec::new() };
+        let mut events: Vec<&Event> = self.events_about(about).collect();
+        events.sort_by(|a, b| newer_first(a, b));
+        events
+    }
+
+    /// The newest of them that is like this.
+    pub fn newest_event(&self, about: &ObjectRef, like: impl Fn(&Event) -> bool) -> Option<&Event> {
+        self.events_about(about).filter(|e| like(e)).min_by(|a, b| newer_first(a, b))
+    }
+
+    fn events_about<'a, 'r>(&'a self, about: &'r ObjectRef) -> impl Iterator<Item = &'a Event> + use<'a, 'r> {
         let is_about = |e: &&Event| *e.about.namespace == *about.namespace && *e.about.name == *about.name && subject_kind(e) == about.kind;
         let slots = self.events_by_subject.get(Read::events_of(&about.kind, &about.namespace, &about.name));
-        let mut events: Vec<&Event> = slots.filter_map(|at| store.get(at).and_then(Event::of)).filter(is_about).collect();
-        events.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.meta.name.cmp(&b.meta.name)));
-        events
+        let store = self.stores.get(&Kind::Event);
+        slots.filter_map(move |at| store?.get(at).and_then(Event::of)).filter(is_about)
     }
 
     /// An object of a kind without a row, by the text of its kind (`Certificate.cert-manager.io`).
@@ -250,7 +267,7 @@ impl Cluster {
     fn top_of(&self, owner: &super::Owner, namespace: &str, hash: Option<&str>, depth: usize) -> ObjectRef {
         let kind = Kind::of(&owner.api_version, &owner.kind);
         let name = super::kinds::qualified(&owner.api_version, &owner.kind);
-        let itself = || ObjectRef::new(name.clone(), namespace, &owner.name);
+        let itself = || ObjectRef::new(name.clone().into_owned(), namespace, &owner.name);
         // A Node owns its mirror pods; it does not make them.
         if depth > 4 || kind == Kind::Node {
             return itself();
@@ -453,8 +470,13 @@ fn other_name(kind: &str, name: &str) -> String {
     if Kind::named(kind) == Kind::Other { format!("{kind}/{name}") } else { name.to_owned() }
 }
 
+/// Events of the same time by name.
+fn newer_first(a: &Event, b: &Event) -> std::cmp::Ordering {
+    b.last.cmp(&a.last).then_with(|| a.meta.name.cmp(&b.meta.name))
+}
+
 /// The kind of what an event is about, as references name it.
-fn subject_kind(event: &Event) -> String {
+fn subject_kind(event: &Event) -> Cow<'_, str> {
     super::kinds::qualified(&event.about.api_version, &event.about.kind)
 }
 

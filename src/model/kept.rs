@@ -1,5 +1,7 @@
 //! Kept: one object as few bytes. What it is called stands in front and is read without opening it.
 
+use std::cell::RefCell;
+
 use super::Object;
 use super::pack::{Pack, put, take};
 use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
@@ -7,6 +9,13 @@ use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
 /// Flags, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are equal objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept(Box<[u8]>);
+
+thread_local! {
+    /// Where objects are unsqueezed: thousands are opened one after another, and each needs some kilobytes for a moment.
+    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+const MOST_ROOM: usize = 64 << 10;
 
 /// A dictionary was used.
 const SHARES: u8 = 1;
@@ -40,12 +49,15 @@ impl Kept {
         let mut rest = self.keys();
         let (name, namespace) = (take_key(&mut rest), take_key(&mut rest));
         let front = &self.0[..self.0.len() - rest.len()];
-        let mut all = Vec::with_capacity(2 << 10);
-        all.extend_from_slice(if self.uses_dictionary() { dictionary.bytes() } else { &[] });
-        all.extend_from_slice(front);
-        let start = all.len();
-        unsqueeze(rest, &mut all);
-        let mut object = Object::unpack(&mut &all[start..]);
+        let mut object = ROOM.with_borrow_mut(|all| {
+            all.clear();
+            all.shrink_to(MOST_ROOM);
+            all.extend_from_slice(if self.uses_dictionary() { dictionary.bytes() } else { &[] });
+            all.extend_from_slice(front);
+            let start = all.len();
+            unsqueeze(rest, all);
+            Object::unpack(&mut &all[start..])
+        });
         let meta = object.meta_mut();
         meta.namespace = namespace.into();
         if meta.name.is_empty() {

@@ -1,5 +1,7 @@
 //! KINDS: every kind that is followed, with where the API serves it and how it is read.
 
+use std::borrow::Cow;
+
 use super::pack::Pack;
 use super::pull::Pull;
 use super::read::Reader;
@@ -278,10 +280,10 @@ impl Kind {
 }
 
 /// Groups without a dot and those under `k8s.io` are Kubernetes' own.
-pub(super) fn qualified(api_version: &str, kind: &str) -> String {
+pub(super) fn qualified<'k>(api_version: &str, kind: &'k str) -> Cow<'k, str> {
     match api_version.split_once('/') {
-        Some((group, _)) if group.contains('.') && !group.ends_with("k8s.io") => format!("{kind}.{group}"),
-        _ => kind.to_owned(),
+        Some((group, _)) if group.contains('.') && !group.ends_with("k8s.io") => format!("{kind}.{group}").into(),
+        _ => kind.into(),
     }
 }
 

@@ -31,6 +31,6 @@ packed_api! {
 impl Other {
     /// `Kind`, or `Kind.group` where the group is not Kubernetes' own.
     pub fn kind_name(&self) -> String {
-        super::kinds::qualified(&self.api_version, &self.kind)
+        super::kinds::qualified(&self.api_version, &self.kind).into_owned()
     }
 }

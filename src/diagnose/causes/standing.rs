@@ -1,7 +1,7 @@
 //! Standing: since when a pod has not been ready, and on what node it stands. Shared by the layers that judge pods.
 
 use crate::diagnose::{Cx, Finding, Key};
-use crate::model::{ContainerRole, Node, ObjectRef, Pod, Seen, Time};
+use crate::model::{ContainerRole, ObjectRef, Pod, Time};
 
 /// Since when the pod has not been ready: the change of its condition, else its creation.
 pub(super) fn unready_since(pod: Pod<'_>) -> Option<Time> {
@@ -12,7 +12,7 @@ pub(super) fn unready_since(pod: Pod<'_>) -> Option<Time> {
 /// The pod's node, where it is known not to be Ready: what its kubelet last wrote is frozen then.
 pub(super) fn dead_node(cx: &Cx<'_>, pod: Pod<'_>) -> Option<ObjectRef> {
     let name = pod.node()?;
-    let Seen::Is(node) = cx.get::<Node>("", name) else { return None };
+    let node = cx.unwell_node(name)?;
     (!node.is_ready()).then(|| ObjectRef::new("Node", "", name))
 }
 

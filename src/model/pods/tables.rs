@@ -224,6 +224,10 @@ impl SpecEntry {
         })
     }
 
+    pub(super) fn is_open(&self) -> bool {
+        self.views.get().is_some()
+    }
+
     pub(super) fn drop_views(&mut self) {
         self.views = OnceLock::new();
     }

@@ -50,7 +50,7 @@ impl Views {
         }))
     }
 
-    pub(super) fn count(&self) {
+    fn count(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -63,11 +63,21 @@ impl Views {
 
 /// Views kept between two changes: about a megabyte.
 const MOST_VIEWS: usize = 512;
+const FEW_VIEWS: usize = 64;
 
 impl Pods {
     /// Drops all views if there are many. They are made again when asked for.
     pub(in crate::model) fn drop_views(&mut self) {
-        if *self.views.made.get_mut() <= MOST_VIEWS {
+        self.drop_views_over(MOST_VIEWS);
+    }
+
+    /// The same when nobody will look for a while. That takes a look at every template, so a few may stay.
+    pub(in crate::model) fn drop_more_views(&mut self) {
+        self.drop_views_over(FEW_VIEWS);
+    }
+
+    fn drop_views_over(&mut self, most: usize) {
+        if *self.views.made.get_mut() <= most {
             return;
         }
         *self.views.made.get_mut() = 0;
@@ -91,10 +101,7 @@ impl Pods {
         let own = entry.packed.own && self.extras.get(row.extra).is_some();
         match self.views.get(row.at).filter(|_| own) {
             Some(view) => view.spec.get_or_init(|| PodSpec { node_name: Default::default(), ..self.whole_spec(row) }),
-            None => {
-                self.views.count();
-                entry.view()
-            }
+            None => self.opened(entry).view(),
         }
     }
 
@@ -136,8 +143,14 @@ impl Pods {
 
     fn plain_status(&self, row: Row<'_>) -> &PodStatus {
         static EMPTY: LazyLock<PodStatus> = LazyLock::new(PodStatus::default);
-        self.views.count();
-        self.spec_entry(row).map_or(&EMPTY, |entry| entry.plain_status(row.phase))
+        self.spec_entry(row).map_or(&EMPTY, |entry| self.opened(entry).plain_status(row.phase))
+    }
+
+    fn opened<'a>(&self, entry: &'a SpecEntry) -> &'a SpecEntry {
+        if !entry.is_open() {
+            self.views.count();
+        }
+        entry
     }
 
     fn unpack(&self, row: Row<'_>, extra: &Extra) -> Unusual {

@@ -1,7 +1,7 @@
 //! Refusal: what the API server last answered a controller that wanted to make a pod (or what comes before one), as far as it still stands.
 
 use crate::diagnose::{ClockKind, Cx, Finding, Key, Workload, texts};
-use crate::model::{Condition, Event, Job, Kind, Meta, ObjectRef, ReplicaSet, Time};
+use crate::model::{Condition, Event, Job, Kind, Meta, ObjectRef, Read, ReplicaSet, Time};
 
 /// The newest refusal that keeps a workload short, and where it is written.
 pub struct Refusal<'a> {
@@ -37,6 +37,11 @@ const LONGEST_PAUSE_OF_JOBS: i64 = 60;
 
 /// The refusal that keeps a workload short; `None` while it is not short, or while nothing shows that a refusal still stands.
 pub fn of<'a>(cx: &Cx<'a>, workload: Workload<'a>) -> Option<Refusal<'a>> {
+    let meta = workload.meta();
+    cx.unless_lacking(Read::object(workload.kind(), &meta.namespace, &meta.name), || find(cx, workload))
+}
+
+fn find<'a>(cx: &Cx<'a>, workload: Workload<'a>) -> Option<Refusal<'a>> {
     let makers = makers(cx, workload);
     let mut refusals: Vec<Refusal<'a>> = makers.iter().filter_map(|maker| refusal(cx, maker)).collect();
     let lacking = refusals.iter().map(|r| r.lacking).sum();

@@ -163,7 +163,7 @@ fn eviction(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
     if pod.deleted().is_some() || pod.is_ready() || is_over(pod) {
         return None;
     }
-    let node = node_of(cx, pod)?;
+    let node = cx.unwell_node(pod.node()?)?;
     let at = evicted_at(node, pod).filter(|at| !cx.passed(*at))?;
     let (root, name) = (ObjectRef::new("Node", "", &node.meta.name), &node.meta.name);
     let taint = node.spec.taints.iter().find(|t| &*t.effect == "NoExecute")?;
@@ -185,7 +185,7 @@ fn by_node(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
     if pod.deleted().is_some() || pod.is_ready() || is_over(pod) {
         return None;
     }
-    let node = node_of(cx, pod)?;
+    let node = cx.unwell_node(pod.node()?)?;
     if node.is_ready() {
         return None;
     }
@@ -218,13 +218,16 @@ fn has_own_trouble(pod: Pod<'_>) -> bool {
 }
 
 fn stalled(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
+    if pod.deleted().is_some() || pod.phase() != Phase::Pending {
+        return None;
+    }
     let node = node_of(cx, pod).filter(|n| n.is_ready())?;
     let status = pod.status();
     let untouched = status.start_time.is_none()
         && pod.container_statuses().next().is_none()
         && status.conditions.iter().all(|c| &*c.kind == "PodScheduled");
     let bound = pod.condition("PodScheduled").and_then(|c| c.last_transition_time).or(pod.created());
-    if pod.deleted().is_some() || pod.phase() != Phase::Pending || !untouched || !cx.older(bound, FIRST_STATUS) {
+    if !untouched || !cx.older(bound, FIRST_STATUS) {
         return None;
     }
     let spoke = cx.events(&pod.reference()).into_iter().any(|e| &*e.source == "kubelet");

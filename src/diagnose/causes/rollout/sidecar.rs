@@ -20,8 +20,9 @@ const QUITS_BY_ITSELF: i64 = 60;
 
 fn kept_alive(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let Workload::Job(job) = workload else { return None };
-    let kept =
-        cx.pods_of(&job.meta.uid).into_iter().filter_map(|pod| Kept::find(job, pod)).find(|k| cx.older(Some(k.done), QUITS_BY_ITSELF))?;
+    // Of a plain pod all containers run, or all have ended.
+    let pods = cx.pods_of(&job.meta.uid).into_iter().filter(|pod| !pod.is_plain());
+    let kept = pods.filter_map(|pod| Kept::find(job, pod)).find(|k| cx.older(Some(k.done), QUITS_BY_ITSELF))?;
     let root = cx.top_controller(Kind::Job, &job.meta);
     let (running, finished) = (kept.running.join(", "), kept.finished.join(", "));
     let finding = Finding::blocked(Key::object(&root), workload.reference())
