@@ -88,5 +88,5 @@ impl Archive {
 /// An object that was looked up and was not there, from its reference.
 fn gone(reference: &str) -> Option<Delta> {
     let object = ObjectRef::parse(reference)?;
-    Some(Delta::Gone { kind: Kind::named(&object.kind), namespace: object.namespace, name: object.name })
+    Some(Delta::Gone { kind: Kind::named(&object.kind), namespace: object.namespace.clone(), name: object.name.clone() })
 }

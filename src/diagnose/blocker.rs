@@ -7,7 +7,7 @@ use crate::model::{Cluster, Kind, ObjectRef, Read, Time};
 
 use super::engine::Found;
 use super::group::Group;
-use super::{Clock, Evidence, Layer, Verdict};
+use super::{Clock, Evidence, Facts, Layer, Verdict};
 
 /// One cause with one key that holds up one or many workloads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub struct Blocker {
     pub layer: Layer,
     pub cause: &'static str,
     pub verdict: Verdict,
-    pub key: String,
+    pub key: Arc<str>,
     pub root: ObjectRef,
     pub since: Option<Time>,
     pub clock: Option<Clock>,
-    pub title: String,
-    pub summary: String,
+    pub title: Arc<str>,
+    pub summary: Box<str>,
     /// Sorted. Those of its consequences are among them.
     pub affected: Arc<[ObjectRef]>,
     /// Pods held up, existing or not, those of its consequences among them.
@@ -33,10 +33,10 @@ pub struct Blocker {
     pub down: usize,
     /// Services left without a ready endpoint.
     pub services: Vec<ObjectRef>,
-    pub facts: BTreeMap<&'static str, String>,
+    pub facts: Facts,
     pub evidence: Vec<Arc<Evidence>>,
-    pub next: String,
-    pub consequences: Vec<Consequence>,
+    pub next: Arc<str>,
+    pub consequences: Box<[Consequence]>,
     pub unchecked: Vec<Unchecked>,
 }
 
@@ -46,7 +46,7 @@ pub struct Consequence {
     pub layer: Layer,
     pub cause: &'static str,
     pub verdict: Verdict,
-    pub title: String,
+    pub title: Arc<str>,
     pub root: ObjectRef,
     pub affected: Arc<[ObjectRef]>,
     pub pods: usize,
@@ -91,12 +91,12 @@ pub(super) fn tell(cluster: &Cluster, part: Part<'_>, below: &[Part<'_>], circle
         layer: group.cause.layer,
         cause: group.cause.id,
         verdict: group.verdict(),
-        key: group.key.as_str().to_owned(),
+        key: group.key.text(),
         root: words.root.clone(),
         since: group.since,
         clock: group.clock.clone(),
-        title: group.title().to_owned(),
-        summary: summary(group, shown.len(), count, circle),
+        title: group.title(),
+        summary: summary(group, shown.len(), count, circle).into(),
         down: shown.iter().filter(|w| is_down(cluster, w)).count(),
         affected: shown,
         pods: count,
@@ -104,7 +104,7 @@ pub(super) fn tell(cluster: &Cluster, part: Part<'_>, below: &[Part<'_>], circle
         services: services(consequences),
         facts: facts(part.found),
         evidence: evidence(part.found, MOST_EVIDENCE),
-        next: if words.next.is_empty() { group.cause.cure.to_owned() } else { words.next.clone() },
+        next: if words.next.is_empty() { group.cause.cure.into() } else { words.next.clone() },
         consequences: below.iter().filter(|part| !is_service_only(part.group)).map(consequence).collect(),
         unchecked: unchecked(cluster, part.found),
     }
@@ -147,7 +147,7 @@ fn consequence(part: &Part<'_>) -> Consequence {
         layer: group.cause.layer,
         cause: group.cause.id,
         verdict: group.verdict(),
-        title: group.title().to_owned(),
+        title: group.title(),
         root: group.words().root.clone(),
         affected: group.affected.clone(),
         pods: group.pod_count(),
@@ -187,16 +187,16 @@ fn is_down(cluster: &Cluster, workload: &ObjectRef) -> bool {
     object.and_then(super::Workload::of).is_some_and(|w| w.desired() > 0 && w.ready() == 0)
 }
 
-fn facts(found: &[Arc<Found>]) -> BTreeMap<&'static str, String> {
+fn facts(found: &[Arc<Found>]) -> Facts {
+    let mut different = found.iter().map(|f| &f.finding.facts).collect::<Vec<_>>();
+    // Thousands of pods may have the same.
+    different.dedup();
+    if let [only] = *different {
+        return only.clone();
+    }
     let mut all: BTreeMap<&'static str, BTreeSet<&str>> = BTreeMap::new();
-    let mut last = None;
-    for facts in found.iter().map(|f| &f.finding.facts) {
-        // Thousands of pods may have the same.
-        if last.replace(facts) != Some(facts) {
-            for (name, value) in facts {
-                all.entry(name).or_default().insert(value);
-            }
-        }
+    for (name, value) in different.into_iter().flat_map(Facts::iter) {
+        all.entry(name).or_default().insert(value);
     }
     let joined = |values: BTreeSet<&str>| values.into_iter().take(MOST_VALUES).collect::<Vec<_>>().join(", ");
     all.into_iter().map(|(name, values)| (name, joined(values))).collect()
@@ -212,6 +212,7 @@ fn evidence(found: &[Arc<Found>], most: usize) -> Vec<Arc<Evidence>> {
             all.push(evidence.clone());
         }
     }
+    all.shrink_to_fit();
     all
 }
 

@@ -319,5 +319,5 @@ fn found(cause: &'static Cause, cluster: &Cluster, present: Present<'_>, mut fin
         Present::Object(..) => (present.reference(), None),
         Present::ControlPlane => (finding.root.clone(), None),
     };
-    Found { cause, finding, affected, pod }
+    Found { cause, finding: finding.packed([Some(&affected), pod.as_ref()]), affected, pod }
 }

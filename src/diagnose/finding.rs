@@ -1,9 +1,10 @@
 //! Finding: what one judge says of one subject, with its evidence.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::{Kind, ObjectRef, Time};
+
+use super::Facts;
 
 /// Whether it is worth waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +64,10 @@ impl Key {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    pub(super) fn text(&self) -> Arc<str> {
+        self.0.clone()
+    }
 }
 
 /// What a claim rests on.
@@ -70,9 +75,9 @@ impl Key {
 pub struct Evidence {
     pub object: ObjectRef,
     /// Field path, or `event FailedMount`.
-    pub path: String,
+    pub path: Box<str>,
     /// As received, or the value of the field.
-    pub message: String,
+    pub message: Box<str>,
     pub at: Option<Time>,
 }
 
@@ -119,11 +124,11 @@ pub struct Finding {
     pub since: Option<Time>,
     pub clock: Option<Clock>,
     /// One line, plain words, without a number of pods: `registry.example.net answers 401`.
-    pub title: String,
+    pub title: Arc<str>,
     /// One or two sentences that say why; the numbers of pods and workloads are put before it.
-    pub because: String,
-    pub next: String,
-    pub facts: BTreeMap<&'static str, String>,
+    pub because: Box<str>,
+    pub next: Arc<str>,
+    pub facts: Facts,
     pub evidence: Vec<Arc<Evidence>>,
     /// Objects it depends on: if one of them is held up itself, this becomes its consequence.
     pub waits_on: Vec<ObjectRef>,
@@ -147,7 +152,7 @@ impl Finding {
     }
 
     /// On purpose; `reason` is shown on request.
-    pub fn quiet(root: ObjectRef, reason: impl Into<String>) -> Self {
+    pub fn quiet(root: ObjectRef, reason: impl Into<Box<str>>) -> Self {
         let mut finding = Self::new(Verdict::Quiet, Key::object(&root), root);
         finding.because = reason.into();
         finding
@@ -161,10 +166,10 @@ impl Finding {
             root,
             since: None,
             clock: None,
-            title: String::new(),
-            because: String::new(),
-            next: String::new(),
-            facts: BTreeMap::new(),
+            title: Arc::default(),
+            because: Box::default(),
+            next: Arc::default(),
+            facts: Facts::default(),
             evidence: Vec::new(),
             waits_on: Vec::new(),
             affected: Vec::new(),
@@ -174,20 +179,20 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn title(mut self, text: impl Into<String>) -> Self {
+    pub fn title(mut self, text: impl Into<Arc<str>>) -> Self {
         self.title = text.into();
         self
     }
 
     #[must_use]
-    pub fn because(mut self, text: impl Into<String>) -> Self {
+    pub fn because(mut self, text: impl Into<Box<str>>) -> Self {
         self.because = text.into();
         self
     }
 
     /// What to change, for a blocked finding; what to watch for, for a delayed one.
     #[must_use]
-    pub fn next(mut self, text: impl Into<String>) -> Self {
+    pub fn next(mut self, text: impl Into<Arc<str>>) -> Self {
         self.next = text.into();
         self
     }
@@ -219,7 +224,7 @@ impl Finding {
 
     #[must_use]
     pub fn evidence(mut self, object: ObjectRef, path: impl Into<String>, message: impl Into<String>, at: Option<Time>) -> Self {
-        self.evidence.push(Arc::new(Evidence { object, path: path.into(), message: message.into(), at }));
+        self.evidence.push(Arc::new(Evidence { object, path: path.into().into(), message: message.into().into(), at }));
         self
     }
 
@@ -244,6 +249,24 @@ impl Finding {
     #[must_use]
     pub fn missing(mut self, pods: i64) -> Self {
         self.missing = u32::try_from(pods.max(0)).unwrap_or(u32::MAX);
+        self
+    }
+
+    /// As it is kept: without spare room, and naming this object, which the engine names too, as the same piece of memory.
+    pub(super) fn packed(mut self, same: [Option<&ObjectRef>; 2]) -> Self {
+        let same = |object: &mut ObjectRef| {
+            if let Some(known) = same.iter().copied().flatten().find(|known| *known == object) {
+                object.clone_from(known);
+            }
+        };
+        same(&mut self.root);
+        self.evidence.iter_mut().filter_map(Arc::get_mut).for_each(|evidence| same(&mut evidence.object));
+        self.affected.iter_mut().chain(&mut self.waits_on).for_each(same);
+        self.facts.shrink();
+        self.evidence.shrink_to_fit();
+        self.waits_on.shrink_to_fit();
+        self.affected.shrink_to_fit();
+        self.unchecked.shrink_to_fit();
         self
     }
 }

@@ -75,8 +75,8 @@ impl Group {
         self.lead.finding.verdict
     }
 
-    pub fn title(&self) -> &str {
-        if self.words().title.is_empty() { self.cause.title } else { &self.words().title }
+    pub fn title(&self) -> Arc<str> {
+        if self.words().title.is_empty() { self.cause.title.into() } else { self.words().title.clone() }
     }
 
     /// How many pods it holds up, existing or not.

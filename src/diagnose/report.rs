@@ -32,7 +32,7 @@ pub struct Summary {
 pub struct Quiet {
     pub object: ObjectRef,
     pub cause: &'static str,
-    pub reason: String,
+    pub reason: Box<str>,
     pub since: Option<Time>,
 }
 

@@ -20,8 +20,8 @@ pub(super) fn mark(object: &ObjectRef) -> Mark {
 /// What a group has to do with objects, sorted.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    holds: Vec<Mark>,
-    waits: Vec<Mark>,
+    holds: Box<[Mark]>,
+    waits: Box<[Mark]>,
 }
 
 impl Ends {
@@ -34,12 +34,11 @@ impl Ends {
     }
 }
 
-fn marks<'a>(objects: impl Iterator<Item = &'a ObjectRef>) -> Vec<Mark> {
+fn marks<'a>(objects: impl Iterator<Item = &'a ObjectRef>) -> Box<[Mark]> {
     let mut marks: Vec<Mark> = objects.map(mark).collect();
     marks.sort_unstable();
     marks.dedup();
-    marks.shrink_to_fit();
-    marks
+    marks.into()
 }
 
 #[derive(Debug, Default)]

@@ -269,7 +269,7 @@ fn blocker<'a>(e: &Exported<'_>, b: &'a diagnose::Blocker) -> Blocker<'a> {
         affected: names(&b.affected),
         pods: b.pods,
         services: names(&b.services),
-        facts: b.facts.iter().map(|(name, value)| (*name, redact(value))).collect(),
+        facts: b.facts.iter().map(|(name, value)| (name, redact(value))).collect(),
         evidence: b.evidence.iter().map(|x| evidence(e, x)).collect(),
         next: redact(&b.next),
         consequences: b.consequences.iter().map(|c| consequence(e, c)).collect(),
@@ -279,7 +279,7 @@ fn blocker<'a>(e: &Exported<'_>, b: &'a diagnose::Blocker) -> Blocker<'a> {
 }
 
 fn evidence(e: &Exported<'_>, x: &diagnose::Evidence) -> Evidence {
-    Evidence { object: x.object.to_string(), path: x.path.clone(), message: e.redactor.text(&x.message).into_owned(), at: time(x.at) }
+    Evidence { object: x.object.to_string(), path: x.path.to_string(), message: e.redactor.text(&x.message).into_owned(), at: time(x.at) }
 }
 
 fn consequence(e: &Exported<'_>, c: &diagnose::Consequence) -> Consequence {

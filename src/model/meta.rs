@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Time;
 use super::pack::{pack_fields, packed_api};
@@ -128,17 +129,30 @@ impl Owner {
 }
 
 /// An object by name: `Kind/namespace/name`, or `Kind.group/namespace/name` where the kind is not Kubernetes' own.
+/// The same object is named again and again: a copy is the same piece of memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectRef {
+pub struct ObjectRef(Arc<Named>);
+
+/// What an object is called.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Named {
     pub kind: Cow<'static, str>,
     /// Empty for cluster-scoped objects.
     pub namespace: Text,
     pub name: Text,
 }
 
+impl std::ops::Deref for ObjectRef {
+    type Target = Named;
+
+    fn deref(&self) -> &Named {
+        &self.0
+    }
+}
+
 impl ObjectRef {
     pub fn new(kind: impl Into<Cow<'static, str>>, namespace: &str, name: &str) -> Self {
-        Self { kind: kind.into(), namespace: namespace.into(), name: name.into() }
+        Self(Arc::new(Named { kind: kind.into(), namespace: namespace.into(), name: name.into() }))
     }
 
     /// Reads `Kind/namespace/name`.

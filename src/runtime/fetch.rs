@@ -188,7 +188,7 @@ impl Cluster {
 
     async fn log(&self, wanted: &Wanted, run: ask::Run, redactor: &Redactor) -> Result<Content, String> {
         let pod = wanted.pod.as_deref().and_then(ObjectRef::parse).ok_or("no pod to read logs of")?;
-        let of = ask::LogOf { namespace: pod.namespace.into(), pod: pod.name.into(), container: wanted.container.clone(), run };
+        let of = ask::LogOf { namespace: pod.namespace.to_string(), pod: pod.name.to_string(), container: wanted.container.clone(), run };
         let text = ask::log(&self.connection, &of, self.patience).await.map_err(|e| e.to_string())?;
         Ok(Content::Lines(tail(text.lines().map(|line| redactor.text(line).into_owned()).collect())))
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::diagnose::{Blocker, Evidence, Quiet, Report};
@@ -53,8 +54,7 @@ impl<T> Known<T> {
 /// The blocker without secrets, if it has any.
 fn blocker(blocker: &Blocker, redactor: &Redactor) -> Option<Blocker> {
     let mut copy = blocker.clone();
-    let mut found =
-        [&mut copy.title, &mut copy.summary, &mut copy.next].into_iter().fold(false, |found, text| hide(text, redactor) | found);
+    let mut found = hide(&mut copy.title, redactor) | hide(&mut copy.summary, redactor) | hide(&mut copy.next, redactor);
     copy.facts.values_mut().for_each(|text| found |= hide(text, redactor));
     found |= hide_evidence(&mut copy.evidence, redactor);
     for consequence in &mut copy.consequences {
@@ -73,7 +73,7 @@ fn hide_evidence(evidence: &mut [Arc<Evidence>], redactor: &Redactor) -> bool {
     let mut found = false;
     for evidence in evidence {
         if let Cow::Owned(message) = redactor.text(&evidence.message) {
-            Arc::make_mut(evidence).message = message;
+            Arc::make_mut(evidence).message = message.into();
             found = true;
         }
     }
@@ -81,9 +81,9 @@ fn hide_evidence(evidence: &mut [Arc<Evidence>], redactor: &Redactor) -> bool {
 }
 
 /// Answers whether there was something to hide.
-fn hide(text: &mut String, redactor: &Redactor) -> bool {
+fn hide<T: Deref<Target = str> + From<String>>(text: &mut T, redactor: &Redactor) -> bool {
     let Cow::Owned(redacted) = redactor.text(text) else { return false };
-    *text = redacted;
+    *text = redacted.into();
     true
 }
 
@@ -94,7 +94,7 @@ mod tests {
 
     fn told(reason: &str) -> Arc<Quiet> {
         let object = ObjectRef::new("CronJob", "shop", reason);
-        Arc::new(Quiet { object, cause: "cronjob-suspended", reason: reason.to_owned(), since: None })
+        Arc::new(Quiet { object, cause: "cronjob-suspended", reason: reason.into(), since: None })
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn of(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Body {
         Part::new(0, verdict(scene, blocker, ages).plain(since)),
         Part::new(2, Line::new().dim(format!("{}, {}", plural(blocker.pods, "pod"), plural(blocker.affected.len(), "workload")))),
     ];
-    let path = frame::path(scene, std::slice::from_ref(&blocker.title));
+    let path = frame::path(scene, &[blocker.title.to_string()]);
     Body { right, about: Some(triage::about(scene, blocker)), ..Body::of(path, layout) }
 }
 
@@ -49,7 +49,7 @@ fn gone(scene: &Scene<'_>, id: &str) -> Body {
 }
 
 fn why(blocker: &Blocker, ages: &Ages) -> Pane {
-    let mut lines = vec![Line::from(blocker.summary.clone())];
+    let mut lines = vec![Line::from(blocker.summary.to_string())];
     lines.push(Line::from("Worth waiting?  ").then(worth_waiting(blocker, ages)).hang(16));
     lines.push(Line::new().accent("Next").plain(format!("            {}", blocker.next)).hang(16));
     if let Some(cause) = cause(blocker.cause) {
@@ -126,10 +126,10 @@ fn held_row(scene: &Scene<'_>, blocker: &Blocker, held: &Held<'_>) -> Row {
 }
 
 fn facts(blocker: &Blocker) -> Pane {
-    let key = Span::from(blocker.key.clone()).cut(Cut::Start);
+    let key = Span::from(blocker.key.to_string()).cut(Cut::Start);
     let mut rows = vec![Row::new("key", vec![Line::new().dim("shared"), Line::new().span(key)])];
     rows.push(Row::new("root", vec![Line::new().dim("root"), super::words::object(&blocker.root)]));
-    rows.extend(blocker.facts.iter().map(|(fact, value)| Row::new(*fact, vec![Line::new().dim(*fact), value.clone().into()])));
+    rows.extend(blocker.facts.iter().map(|(fact, value)| Row::new(fact, vec![Line::new().dim(fact), value.to_owned().into()])));
     let widest = rows.iter().map(|row| row.cells[0].chars()).max().unwrap_or(6);
     let columns = vec![Column::new("", Width::Range { least: 6, want: widest.min(24) }), Column::new("", Width::Rest(10))];
     let list = List { columns, len: rows.len(), rows, ..List::default() };

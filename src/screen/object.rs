@@ -97,7 +97,7 @@ fn blocking(scene: &Scene<'_>, object: &ObjectRef, blockers: &[&Blocker], ages: 
             verdict(scene, blocker, ages),
             Line::from(ages.age(blocker.since)),
             blocker.layer.label().into(),
-            blocker.title.clone().into(),
+            blocker.title.to_string().into(),
             Line::new().dim(much),
         ];
         let row = Row::new(blocker.id.clone(), cells).opens(Opens::Blocker(blocker.id.clone()));
@@ -121,7 +121,7 @@ fn blocking(scene: &Scene<'_>, object: &ObjectRef, blockers: &[&Blocker], ages: 
 fn free(scene: &Scene<'_>, object: &ObjectRef) -> Vec<Line> {
     let quiet = scene.report().quiet.iter().find(|quiet| quiet.object == *object);
     let first = match quiet {
-        Some(quiet) => Line::new().dim("· quiet on purpose: ").plain(quiet.reason.clone()),
+        Some(quiet) => Line::new().dim("· quiet on purpose: ").plain(quiet.reason.to_string()),
         None if scene.is_loading() => Line::new().dim("Still reading; nothing found so far."),
         None => Line::new().fine("Nothing holds it up."),
     };

@@ -121,7 +121,7 @@ fn target_of(object: &ObjectRef, note: String) -> Target {
 fn blockers<'a>(scene: &Scene<'a>) -> impl Iterator<Item = Target> + 'a {
     scene.report().blockers.iter().take(MOST).map(|blocker| Target {
         id: blocker.id.clone(),
-        label: blocker.title.clone(),
+        label: blocker.title.to_string(),
         sort: "blocker",
         note: blocker.layer.label().to_owned(),
         opens: Opens::Blocker(blocker.id.clone()),

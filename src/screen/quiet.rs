@@ -62,14 +62,14 @@ fn row(scene: &Scene<'_>, entry: &Entry<'_>, ages: &Ages) -> Row {
             let cells = vec![
                 verdict(scene, blocker, ages),
                 ages.age(blocker.since).into(),
-                blocker.title.clone().into(),
+                blocker.title.to_string().into(),
                 Line::new().dim("muted; m lets it speak again"),
             ];
             Row::new(entry.id(), cells).opens(Opens::Blocker(blocker.id.clone()))
         }
         Entry::Quiet(quiet) => {
             let title = cause(quiet.cause).map_or(quiet.cause, |cause| cause.title);
-            let reason = if quiet.reason.is_empty() { title.to_owned() } else { quiet.reason.clone() };
+            let reason = if quiet.reason.is_empty() { title.to_owned() } else { quiet.reason.to_string() };
             let cells = vec![Line::new().dim("· quiet"), ages.age(quiet.since).into(), object(&quiet.object), reason.into()];
             Row::new(entry.id(), cells).opens(Opens::Object(quiet.object.to_string())).about(pods::of(scene, &quiet.object, None))
         }

@@ -110,7 +110,7 @@ fn row(scene: &Scene<'_>, entry: &Entry<'_>, ages: &Ages) -> Row {
         Entry::Blocker(blocker) => blocker_row(scene, blocker, ages),
         Entry::Also(blocker, also) => {
             let (role, shape) = mark(also.verdict);
-            let what = Line::new().dim(also.title.clone());
+            let what = Line::new().dim(also.title.to_string());
             let cells = vec![
                 Line::new().dim("└ ").role(role, shape).dim(" also"),
                 Line::new(),
@@ -138,7 +138,7 @@ fn blocker_row(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Row {
         verdict(scene, blocker, ages),
         Line::new().role(role, ages.age(blocker.since)),
         place(scene, blocker.layer, role),
-        what.role(role, blocker.title.clone()),
+        what.role(role, blocker.title.to_string()),
         Line::new().dim(names(&blocker.affected)),
         Line::new().dim(blocker.cause),
         Line::new().role(role, much(blocker)),
@@ -193,11 +193,11 @@ fn why(scene: &Scene<'_>, blocker: Option<&Blocker>, room: u16, ages: &Ages) -> 
 }
 
 fn why_short(blocker: &Blocker) -> Vec<Line> {
-    vec![Line::from(blocker.summary.clone()), next(blocker)]
+    vec![Line::from(blocker.summary.to_string()), next(blocker)]
 }
 
 fn why_long(scene: &Scene<'_>, blocker: &Blocker, room: u16, ages: &Ages) -> Vec<Line> {
-    let mut lines = vec![Line::from(blocker.summary.clone()), Line::new()];
+    let mut lines = vec![Line::from(blocker.summary.to_string()), Line::new()];
     // What is to be done must be seen without scrolling; the blocker's own screen has all evidence, whole.
     let few = if room < 18 { 1 } else { 2 };
     let most = usize::from(scene.size.0) * 2;
@@ -239,7 +239,7 @@ fn quoted(evidence: &Evidence, most: usize, ages: &Ages) -> Vec<Line> {
 /// A message in quotation marks, as it came; a value as it is.
 pub(super) fn quote(evidence: &Evidence) -> String {
     let is_value = !evidence.message.contains(' ') && !evidence.path.starts_with("event");
-    if is_value { evidence.message.clone() } else { format!("\"{}\"", evidence.message) }
+    if is_value { evidence.message.to_string() } else { format!("\"{}\"", evidence.message) }
 }
 
 /// A field's path as people call it: `condition PodScheduled` for `status.conditions[type=PodScheduled].message`.

@@ -129,7 +129,7 @@ fn check(case: &Case) -> Vec<String> {
 }
 
 fn compare(e: &Expect, report: &Report) -> Vec<String> {
-    let same = |b: &&std::sync::Arc<holdup::diagnose::Blocker>| b.cause == e.cause && e.key.as_ref().is_none_or(|k| *k == b.key);
+    let same = |b: &&std::sync::Arc<holdup::diagnose::Blocker>| b.cause == e.cause && e.key.as_ref().is_none_or(|k| **k == *b.key);
     let Some(b) = report.blockers.iter().find(same) else {
         let got: Vec<String> =
             report.blockers.iter().map(|b| format!("{} {:?}", b.id, b.consequences.iter().map(|c| c.cause).collect::<Vec<_>>())).collect();
@@ -154,7 +154,7 @@ fn compare(e: &Expect, report: &Report) -> Vec<String> {
         differ("pods", b.pods.to_string(), &pods.to_string());
     }
     for (name, value) in &e.facts {
-        differ(name, b.facts.get(name.as_str()).cloned().unwrap_or_default(), value);
+        differ(name, b.facts.get(name.as_str()).unwrap_or_default().to_owned(), value);
     }
     let text = format!("{}\n{}\n{}\n{:?}", b.title, b.summary, b.next, b.evidence);
     wrong.extend(e.affected.iter().filter(|a| !affected.contains(a)).map(|a| format!("{a} is not affected: {affected:?}")));

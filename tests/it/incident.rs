@@ -1,9 +1,8 @@
 //! An incident with something in every part of the screen, made by hand: frames of it are pictures to look at.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use holdup::diagnose::{Blocker, Clock, ClockKind, Consequence, Evidence, Layer, Quiet, Report, Summary, Unchecked, Verdict};
+use holdup::diagnose::{Blocker, Clock, ClockKind, Consequence, Evidence, Facts, Layer, Quiet, Report, Summary, Unchecked, Verdict};
 use holdup::model::{Cluster, ObjectRef, Time};
 use serde_json::{Value, json};
 
@@ -68,21 +67,21 @@ fn blocker(layer: Layer, cause: &'static str, key: &str, title: &str, since: &st
         layer,
         cause,
         verdict: Verdict::Blocked,
-        key: key.to_owned(),
+        key: key.into(),
         root: object("Node//n4"),
         since: Some(at(since)),
         clock: None,
-        title: title.to_owned(),
-        summary: format!("{title}."),
+        title: title.into(),
+        summary: format!("{title}.").into(),
         affected: Arc::default(),
         pods: 0,
         pod_names: Arc::default(),
         down: 0,
         services: Vec::new(),
-        facts: BTreeMap::new(),
+        facts: Facts::default(),
         evidence: Vec::new(),
-        next: "Look at what changed.".to_owned(),
-        consequences: Vec::new(),
+        next: "Look at what changed.".into(),
+        consequences: Box::default(),
         unchecked: Vec::new(),
     }
 }
@@ -101,12 +100,12 @@ fn taint() -> Blocker {
         pods: 14,
         pod_names: ["4k9zq", "b6wlp", "c8fnd", "h2mvt", "j7qsr", "t5xgb", "x2x7k", "z9dkc"].map(pod).into(),
         services: vec![object("Service/shop/cart")],
-        facts: BTreeMap::from([("nodes", "9".to_owned()), ("taint", "gpu=true:NoSchedule".to_owned()), ("short", "512Mi on n4".to_owned())]),
-        summary: "14 pods of 3 workloads: 9 of 12 nodes carry gpu=true:NoSchedule, which they do not tolerate. The other three, n1 n4 n7, lack memory: 512Mi short on the best (n4).".to_owned(),
-        next: "Add a toleration for gpu=true:NoSchedule to the pods that may run there, or free 512Mi on n4.".to_owned(),
+        facts: Facts::from_iter([("nodes", "9".to_owned()), ("taint", "gpu=true:NoSchedule".to_owned()), ("short", "512Mi on n4".to_owned())]),
+        summary: "14 pods of 3 workloads: 9 of 12 nodes carry gpu=true:NoSchedule, which they do not tolerate. The other three, n1 n4 n7, lack memory: 512Mi short on the best (n4).".into(),
+        next: "Add a toleration for gpu=true:NoSchedule to the pods that may run there, or free 512Mi on n4.".into(),
         evidence: [
-            Evidence { object: pod("x2x7k"), path: "status.conditions[type=PodScheduled].message".to_owned(), message: message.to_owned(), at: Some(at("11:45:12")) },
-            Evidence { object: object("Node//n4"), path: "status.allocatable.memory".to_owned(), message: "16Gi".to_owned(), at: None },
+            Evidence { object: pod("x2x7k"), path: "status.conditions[type=PodScheduled].message".into(), message: message.into(), at: Some(at("11:45:12")) },
+            Evidence { object: object("Node//n4"), path: "status.allocatable.memory".into(), message: "16Gi".into(), at: None },
         ].map(Arc::new).into(),
         unchecked: vec![Unchecked { kind: "ResourceQuota", namespace: "shop".to_owned(), why: "forbidden".to_owned() }],
         ..blocker(Layer::Scheduling, "untolerated-taint", "taint:gpu=true:NoSchedule", "no node without taint gpu=true", "11:45:12")
@@ -118,7 +117,7 @@ fn silent_node() -> Blocker {
         layer: Layer::Init,
         cause: "init-container-running",
         verdict: Verdict::Delayed,
-        title: "shop/web waits for shop/db, which is on n17".to_owned(),
+        title: "shop/web waits for shop/db, which is on n17".into(),
         root: object("Deployment/shop/web"),
         affected: workloads(&["shop/web"]),
         pods: 2,
@@ -129,7 +128,7 @@ fn silent_node() -> Blocker {
         affected: workloads(&["shop/db", "shop/web", "pay/ledger", "pay/api"]),
         pods: 12,
         pod_names: Arc::default(),
-        consequences: vec![init],
+        consequences: Box::new([init]),
         ..blocker(Layer::Node, "node-unreachable", "Node//n17", "n17 silent since 11:57, 12 pods frozen", "11:57:40")
     }
 }
@@ -184,7 +183,7 @@ pub fn report() -> Report {
     let quiet = vec![Quiet {
         object: object("CronJob/shop/nightly"),
         cause: "cronjob-suspended",
-        reason: "suspended".to_owned(),
+        reason: "suspended".into(),
         since: Some(at("09:00:00")),
     }];
     let summary = Summary { pods: 1284, workloads: 310, stuck_pods: 31, stuck_workloads: 9, blocked: 4, delayed: 2, quiet: 1 };

@@ -38,7 +38,7 @@ fn placed(cx: &Cx<'_>, pod: Pod<'_>, mut finding: Finding) -> Finding {
 /// The workload before what it suffers, where nothing else in the title says whom it is about.
 pub(super) fn named(mut finding: Finding) -> Finding {
     if finding.key == Key::object(&finding.root) {
-        finding.title = format!("{}: {}", finding.root.place(), finding.title);
+        finding.title = format!("{}: {}", finding.root.place(), finding.title).into();
     }
     finding
 }

@@ -172,7 +172,7 @@ fn terminal(cx: &Cx<'_>, pod: Pod<'_>) -> Finding {
                 pod.name(),
                 exit.end.exit_code
             ));
-            finding.because = format!("container {name} ended with {}, and {}", exit.in_words(), finding.because);
+            finding.because = format!("container {name} ended with {}, and {}", exit.in_words(), finding.because).into();
             exit.prove(finding)
         }
         None => finding,
