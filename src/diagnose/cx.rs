@@ -132,7 +132,7 @@ impl<'a> Cx<'a> {
 
     /// A node, unless it is plainly well: for questions about what is wrong with it.
     pub fn unwell_node(&self, name: &str) -> Option<&'a Node> {
-        if self.cluster.has_well_node(name) {
+        if self.cluster.has_well(Kind::Node, "", name) {
             self.look(&Look::Object(Kind::Node, "", name));
             return None;
         }

@@ -93,7 +93,7 @@ impl Engine {
         self.memory.touch(touched);
         for (kind, namespace, name) in &touched.objects {
             let subject = Subject::Object(*kind, namespace.clone(), name.clone());
-            let is_new = || cluster.object(*kind, namespace, name).is().is_some_and(|object| is_subject(*kind, object));
+            let is_new = || cluster.has_unwell(*kind, namespace, name, |object| is_subject(*kind, object));
             if *kind == Kind::Pod || self.ledger.knows(&subject) || self.found.contains_key(&subject) || is_new() {
                 self.waiting.insert(subject);
             }

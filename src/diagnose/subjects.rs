@@ -215,6 +215,7 @@ impl<'a> Present<'a> {
             Subject::Object(Kind::Pod, namespace, name) => {
                 cluster.pod(namespace, name).filter(|p| !p.is_plain() || p.restarts() > 0).map(Self::Pod)
             }
+            Subject::Object(kind, namespace, name) if cluster.has_well(*kind, namespace, name) => None,
             Subject::Object(kind, namespace, name) => {
                 cluster.object(*kind, namespace, name).is().filter(|o| is_subject(*kind, o)).map(|o| Self::Object(*kind, o))
             }
@@ -251,16 +252,14 @@ impl<'a> Present<'a> {
 /// Whether an object that is no pod is to be judged at all.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is no workload and has no line here explains others and is never a subject")]
 pub(super) fn is_subject(kind: Kind, object: &Object) -> bool {
-    if object.meta().deleted.is_some() {
-        return true;
+    if object.is_well() {
+        return false;
     }
     match object {
-        Object::ReplicaSet(rs) => rs.meta.controller().is_none() && Workload::of(object).is_some_and(|w| !w.is_complete()),
-        Object::PersistentVolumeClaim(c) => &*c.status.phase != "Bound" || !c.status.conditions.is_empty(),
-        Object::Node(n) => !n.is_well(),
+        _ if object.meta().deleted.is_some() => true,
+        Object::PersistentVolumeClaim(_) | Object::PersistentVolume(_) | Object::Node(_) => true,
         Object::Service(_) | Object::HorizontalPodAutoscaler(_) | Object::PodDisruptionBudget(_) => true,
         Object::Namespace(n) => &*n.status.phase == "Terminating",
-        Object::PersistentVolume(v) => !matches!(&*v.status.phase, "Bound" | "Available"),
         Object::APIService(o) => has_bad(&o.status.conditions, &["Available"]),
         Object::CustomResourceDefinition(o) => has_bad(&o.status.conditions, &["Established", "NamesAccepted"]),
         Object::Other(o) => {

@@ -110,6 +110,21 @@ impl Cluster {
         self.find(kind, namespace, name).map_or_else(|| self.missing(kind, namespace, name), Seen::Is)
     }
 
+    /// Whether an object is there and plainly well: see [`Object::is_well`]. It is not opened for that.
+    pub fn has_well(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        let store = self.stores.get(&kind);
+        store.and_then(|store| store.kept(store.find(namespace, name)?)).is_some_and(Kept::is_well)
+    }
+
+    /// Whether an object is there that is not plainly well and is like this. It does not stay open for that.
+    pub fn has_unwell(&self, kind: Kind, namespace: &str, name: &str, like: impl FnOnce(&Object) -> bool) -> bool {
+        let look = |store: &Store| {
+            let at = store.find(namespace, name).filter(|at| store.kept(*at).is_some_and(|kept| !kept.is_well()))?;
+            store.look(at, like)
+        };
+        self.stores.get(&kind).and_then(look).unwrap_or(false)
+    }
+
     /// All objects of a kind, in a namespace or everywhere, by namespace and name.
     pub fn all<'a, T: Stored + 'a>(&'a self, namespace: Option<&str>) -> impl Iterator<Item = &'a T> {
         self.shaped(T::KIND, namespace)
@@ -148,12 +163,6 @@ impl Cluster {
         let store = self.stores.get(&Kind::Node);
         let slots = store.into_iter().flat_map(move |store| store.slots(None).filter_map(move |at| store.get_unwell(at)));
         slots.filter_map(Node::of)
-    }
-
-    /// Whether a node is there and plainly well.
-    pub fn has_well_node(&self, name: &str) -> bool {
-        let store = self.stores.get(&Kind::Node);
-        store.is_some_and(|store| store.find("", name).and_then(|at| store.kept(at)).is_some_and(Kept::is_well))
     }
 
     pub fn count(&self, kind: Kind) -> usize {

@@ -26,7 +26,7 @@ impl Kept {
     pub(super) fn new(name: &str, object: &mut Object, dictionary: Option<&Dictionary>, scratch: &mut Scratch) -> Self {
         let dictionary = dictionary.filter(|dictionary| dictionary.is_full());
         scratch.out.clear();
-        scratch.out.push(if dictionary.is_some() { SHARES } else { 0 } | if is_well(object) { WELL } else { 0 });
+        scratch.out.push(if dictionary.is_some() { SHARES } else { 0 } | if object.is_well() { WELL } else { 0 });
         put_key(&mut scratch.out, name);
         put_key(&mut scratch.out, &object.meta().namespace);
         scratch.all.clear();
@@ -70,7 +70,7 @@ impl Kept {
         self.has(SHARES)
     }
 
-    /// Whether it is plainly well by its own words, which is known of nodes alone.
+    /// See [`Object::is_well`].
     pub(super) fn is_well(&self) -> bool {
         self.has(WELL)
     }
@@ -94,8 +94,21 @@ impl Kept {
     }
 }
 
-fn is_well(object: &Object) -> bool {
-    matches!(object, Object::Node(node) if node.is_well())
+impl Object {
+    /// Plainly well by its own words, of the kinds that come by the thousand: there is nothing to say of it. Nothing else is meant by
+    /// false.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other kinds are few, or their own words do not tell")]
+    pub fn is_well(&self) -> bool {
+        let is_well = match self {
+            Self::Node(o) => o.is_well(),
+            Self::ReplicaSet(o) => o.meta.controller().is_some(),
+            Self::PersistentVolumeClaim(o) => &*o.status.phase == "Bound" && o.status.conditions.is_empty(),
+            Self::PersistentVolume(o) => matches!(&*o.status.phase, "Bound" | "Available"),
+            Self::Event(_) | Self::EndpointSlice(_) | Self::Lease(_) => true,
+            _ => false,
+        };
+        is_well && self.meta().deleted.is_none()
+    }
 }
 
 fn put_key(out: &mut Vec<u8>, text: &str) {
