@@ -19,7 +19,7 @@ pub struct Backend<'a> {
 
 impl<'a> Backend<'a> {
     pub fn of(cx: &Cx<'a>, namespace: &str, name: &str) -> Self {
-        let slices: Vec<&EndpointSlice> = cx.all::<EndpointSlice>(Some(namespace)).filter(|s| s.service() == name).collect();
+        let slices = cx.slices_of(namespace, name);
         let changed = slices.iter().filter_map(|s| s.meta.annotation(TRIGGER).and_then(Time::parse).or(s.meta.changed)).max();
         Self {
             reference: ObjectRef::new("Service", namespace, name),
@@ -62,7 +62,7 @@ pub fn workloads_of(cx: &Cx<'_>, service: &Service) -> Vec<ObjectRef> {
 }
 
 fn ready(cx: &Cx<'_>, namespace: &str, name: &str, slices: &[&EndpointSlice]) -> Option<usize> {
-    let in_slices: usize = slices.iter().map(|s| s.endpoints.iter().filter(|e| e.conditions.ready.unwrap_or(true)).count()).sum();
+    let in_slices: usize = slices.iter().map(|s| s.endpoints.iter().filter(|e| e.is_ready()).count()).sum();
     if in_slices > 0 || !slices.is_empty() {
         return Some(in_slices);
     }

@@ -4,8 +4,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Cluster, CoverageState, Event, KINDS, Kind, Look, Meta, Node, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector, Stored, Time,
-    Touched,
+    Cluster, CoverageState, EndpointSlice, Event, KINDS, Kind, Look, Meta, Node, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector,
+    Stored, Time, Touched,
 };
 
 use super::Workload;
@@ -250,6 +250,12 @@ impl<'a> Cx<'a> {
     pub fn owned<T: Stored>(&self, uid: &str) -> Vec<&'a T> {
         self.look(&Look::Owned(T::KIND, uid));
         self.cluster.owned(uid)
+    }
+
+    /// EndpointSlices of a Service.
+    pub fn slices_of(&self, namespace: &str, service: &str) -> Vec<&'a EndpointSlice> {
+        self.look(&Look::SlicesOf(namespace, service));
+        self.cluster.slices_of(namespace, service)
     }
 
     /// Events about an object, newest first. Their absence proves nothing.

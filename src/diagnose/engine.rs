@@ -174,6 +174,11 @@ impl Engine {
     }
 
     fn judge(&self, view: View<'_>, subject: &Subject) -> Judged {
+        if view.trace.is_none()
+            && let Some(judged) = judge_unopened(view.cluster, subject)
+        {
+            return judged;
+        }
         let present = Present::of(view.cluster, subject).filter(|present| self.options.admits(*present));
         let Some(present) = present else { return Judged::default() };
         let cx = Cx::new(view.cluster, view.now, self.options.clock_is_known, view.trace, &self.memory);
@@ -195,6 +200,13 @@ impl Engine {
         reads.dedup();
         Judged { found, reads, due }
     }
+}
+
+/// What is known without opening it: of a Service that is served no row has anything to say, until one of its slices or it changes.
+fn judge_unopened(cluster: &Cluster, subject: &Subject) -> Option<Judged> {
+    let Subject::Object(Kind::Service, namespace, name) = subject else { return None };
+    let nothing = || Judged { reads: vec![Read::slices_of(namespace, name)], ..Judged::default() };
+    cluster.is_served(namespace, name).then(nothing)
 }
 
 /// Asks the rows of a stage; the first that answers wins, but for the control plane, where all are heard.
@@ -320,4 +332,79 @@ fn found(cause: &'static Cause, cluster: &Cluster, present: Present<'_>, mut fin
         Present::ControlPlane => (finding.root.clone(), None),
     };
     Found { cause, finding: finding.packed([Some(&affected), pod.as_ref()]), affected, pod }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::model::{Batch, CoverageState, Delta, KINDS, Place};
+
+    /// The objects of every case of the causes, and of every incident.
+    fn cases() -> Vec<Vec<Value>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/cases");
+        let folders = std::fs::read_dir(root).expect("cases").filter_map(|e| Some(e.ok()?.path())).filter(|p| p.is_dir());
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder).expect("a folder")).filter_map(|e| Some(e.ok()?.path()));
+        let texts = files.filter(|p| p.extension().is_some_and(|e| e == "json")).map(|p| std::fs::read(p).expect("readable"));
+        let objects = texts.map(|text| serde_json::from_slice::<Value>(&text).expect("JSON")["objects"].as_array().cloned());
+        objects.flatten().collect()
+    }
+
+    fn cluster(objects: &[Value]) -> Cluster {
+        let mut cluster = Cluster::default();
+        for object in objects {
+            let kind = Kind::of(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or(""));
+            let mut batch = Batch::new(kind);
+            batch.upsert(object.to_string().as_bytes());
+            cluster.apply(Delta::Batch { kind, place: Place::All, epoch: 0, batch });
+        }
+        for row in KINDS {
+            cluster.apply(Delta::Lost { kind: row.kind, place: Place::All, why: CoverageState::Synced });
+        }
+        cluster
+    }
+
+    /// How many Services are served; each of them is opened and judged, and nothing is to be found.
+    fn served(cluster: &Cluster, engine: &Engine) -> usize {
+        let (trace, now) = (Trace::default(), Time::from_unix(2_000_000_000).expect("a time"));
+        let names: Vec<(Box<str>, Box<str>)> =
+            cluster.objects(Kind::Service, None).map(|o| (o.meta().namespace.clone(), o.meta().name.clone())).collect();
+        let served: Vec<_> = names.into_iter().filter(|(namespace, name)| cluster.is_served(namespace, name)).collect();
+        for (namespace, name) in &served {
+            let subject = Subject::Object(Kind::Service, namespace.clone(), name.clone());
+            let judged = engine.judge(View { cluster, now, trace: Some(&trace) }, &subject);
+            assert!(judged.found.is_empty(), "{namespace}/{name}: {:?}", judged.found);
+        }
+        served.len()
+    }
+
+    /// Services and slices as they are in the cases, and each with the ports, the selector or the endpoints of each other one there.
+    #[test]
+    fn a_service_that_is_not_opened_for_being_served_has_nothing_to_say_when_it_is() {
+        let engine = Engine::new(Options { clock_is_known: true, only: None });
+        let mut count = 0;
+        for objects in cases() {
+            let about = |o: &Value| o["kind"] == "Service" || o["kind"] == "EndpointSlice";
+            let at: Vec<usize> = (0..objects.len()).filter(|at| about(&objects[*at])).collect();
+            if at.is_empty() {
+                continue;
+            }
+            count += served(&cluster(&objects), &engine);
+            for (to, from) in at.iter().flat_map(|to| at.iter().map(move |from| (*to, *from))) {
+                let mut swapped = objects.clone();
+                for field in ["endpoints", "ports"] {
+                    swapped[to][field] = objects[from][field].clone();
+                    count += served(&cluster(&swapped), &engine);
+                }
+                for field in ["ports", "selector", "type"] {
+                    swapped[to]["spec"][field] = objects[from]["spec"][field].clone();
+                    count += served(&cluster(&swapped), &engine);
+                }
+            }
+        }
+        assert!(count > 100, "{count}");
+    }
 }

@@ -10,8 +10,8 @@ use super::pods::{Pods, Reserved, Witness};
 use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
-    Batch, Coverage, CoverageState, Delta, Event, Kind, Meta, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen, Selector,
-    Stored, kinds::Shape,
+    Batch, Coverage, CoverageState, Delta, EndpointSlice, Event, Kind, Meta, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen,
+    Selector, Stored, kinds::Shape,
 };
 
 /// Namespace and name.
@@ -25,6 +25,7 @@ pub struct Cluster {
     coverage: Coverage,
     events_by_subject: Index,
     owned: Index,
+    slices_by_service: Index,
     /// How many objects of a kind and namespace nobody else has made.
     tops: HashMap<Kind, BTreeMap<Box<str>, usize>>,
     ill_nodes: BTreeSet<u32>,
@@ -236,6 +237,30 @@ impl Cluster {
         let mut owned: Vec<&Object> = found.filter(|o| o.meta().controller().is_some_and(|c| *c.uid == *uid)).collect();
         owned.sort_by(|a, b| (&a.meta().namespace, &a.meta().name).cmp(&(&b.meta().namespace, &b.meta().name)));
         owned.into_iter().filter_map(T::of).collect()
+    }
+
+    /// EndpointSlices of a Service, by name. Their label says so, to everybody who reads them.
+    pub fn slices_of(&self, namespace: &str, service: &str) -> Vec<&EndpointSlice> {
+        let store = self.stores.get(&Kind::EndpointSlice);
+        let slots = self.slices_by_service.get(Read::slices_of(namespace, service));
+        let all = slots.filter_map(|at| store?.get(at).and_then(EndpointSlice::of));
+        let mut slices: Vec<&EndpointSlice> = all.filter(|s| *s.meta.namespace == *namespace && s.service() == service).collect();
+        slices.sort_by(|a, b| a.meta.name.cmp(&b.meta.name));
+        slices
+    }
+
+    /// Whether a Service selects pods, and one of its EndpointSlices has a ready endpoint with each of its ports. Nothing is opened for
+    /// that.
+    pub fn is_served(&self, namespace: &str, service: &str) -> bool {
+        let wanted = self.kept(Kind::Service, namespace, service).and_then(Kept::mark);
+        let Some((wanted, store)) = wanted.zip(self.stores.get(&Kind::EndpointSlice)) else { return false };
+        let mut slices = self.slices_by_service.get(Read::slices_of(namespace, service));
+        slices.any(|at| store.kept(at).and_then(Kept::mark) == Some(wanted))
+    }
+
+    fn kept(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Kept> {
+        let store = self.stores.get(&kind)?;
+        store.find(namespace, name).and_then(|at| store.kept(at))
     }
 
     /// Events about an object, newest first. Node events are found by name: the kubelet writes the node's name as uid.
@@ -461,6 +486,9 @@ impl Cluster {
         if let Object::Event(e) = object {
             return Some((&mut self.events_by_subject, Read::events_of(&subject_kind(e), &e.about.namespace, &e.about.name)));
         }
+        if let Object::EndpointSlice(s) = object {
+            return Some((&mut self.slices_by_service, Read::slices_of(&s.meta.namespace, s.service())));
+        }
         let owner = object.meta().controller().filter(|owner| !owner.uid.is_empty())?;
         Some((&mut self.owned, Read::owned(kind, &owner.uid)))
     }
@@ -509,6 +537,9 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
     touched.reads.extend(owner.map(|uid| Read::owned(kind, uid)));
     if let Object::Event(e) = object {
         touched.reads.insert(Read::events_of(&subject_kind(e), &e.about.namespace, &e.about.name));
+    }
+    if let Object::EndpointSlice(s) = object {
+        touched.reads.insert(Read::slices_of(&s.meta.namespace, s.service()));
     }
 }
 

@@ -6,7 +6,7 @@ use super::Object;
 use super::pack::{Pack, put, take};
 use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
 
-/// Flags, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are equal objects.
+/// Flags, a mark if there is one, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are equal objects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept(Box<[u8]>);
 
@@ -20,13 +20,17 @@ const MOST_ROOM: usize = 64 << 10;
 /// A dictionary was used.
 const SHARES: u8 = 1;
 const WELL: u8 = 2;
+const MARKED: u8 = 4;
 
 impl Kept {
     /// Packs an object under the name that its store knows it by. What is kept has no spare capacity and was never moved.
     pub(super) fn new(name: &str, object: &mut Object, dictionary: Option<&Dictionary>, scratch: &mut Scratch) -> Self {
         let dictionary = dictionary.filter(|dictionary| dictionary.is_full());
         scratch.out.clear();
-        scratch.out.push(if dictionary.is_some() { SHARES } else { 0 } | if object.is_well() { WELL } else { 0 });
+        let mark = object.serving_mark();
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        scratch.out.push(flag(dictionary.is_some(), SHARES) | flag(object.is_well(), WELL) | flag(mark.is_some(), MARKED));
+        mark.iter().for_each(|mark| scratch.out.extend_from_slice(&mark.to_le_bytes()));
         put_key(&mut scratch.out, name);
         put_key(&mut scratch.out, &object.meta().namespace);
         scratch.all.clear();
@@ -89,8 +93,14 @@ impl Kept {
         take_key(&mut input)
     }
 
+    /// See [`Object::serving_mark`].
+    pub(super) fn mark(&self) -> Option<u64> {
+        let bytes = self.0.get(1..).filter(|_| self.has(MARKED))?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes))
+    }
+
     fn keys(&self) -> &[u8] {
-        self.0.get(1..).unwrap_or_default()
+        self.0.get(if self.has(MARKED) { 9 } else { 1 }..).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Read: what a look-up depended on, and what a change touches. Equal reads meet.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::sync::LazyLock;
 
 use hashbrown::DefaultHashBuilder;
@@ -48,6 +48,8 @@ pub enum Look<S> {
     EventsOf(S, S, S),
     /// Objects of a kind whose controller has this uid.
     Owned(Kind, S),
+    /// EndpointSlices of a Service: namespace, name.
+    SlicesOf(S, S),
     /// How much of a kind we may see.
     Coverage(Kind),
 }
@@ -62,6 +64,7 @@ impl Look<&str> {
             Self::PodsOn(node) => Look::PodsOn(node.into()),
             Self::EventsOf(kind, namespace, name) => Look::EventsOf(kind.into(), namespace.into(), name.into()),
             Self::Owned(kind, uid) => Look::Owned(kind, uid.into()),
+            Self::SlicesOf(namespace, service) => Look::SlicesOf(namespace.into(), service.into()),
             Self::Coverage(kind) => Look::Coverage(kind),
         }
     }
@@ -98,6 +101,11 @@ impl Read {
         Self::of(&Look::Owned(kind, uid))
     }
 
+    /// EndpointSlices of a Service.
+    pub fn slices_of(namespace: &str, service: &str) -> Self {
+        Self::of(&Look::SlicesOf(namespace, service))
+    }
+
     /// How much of a kind we may see.
     pub fn coverage(kind: Kind) -> Self {
         Self::of(&Look::Coverage(kind))
@@ -107,9 +115,19 @@ impl Read {
         self.0
     }
 
+    /// The same together with something else.
+    pub(super) fn and(self, other: impl Hash) -> u64 {
+        hasher().hash_one((self.0, other))
+    }
+
     /// The dependency that a look makes.
     pub fn of(look: &Look<&str>) -> Self {
-        static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
-        Self(HASHER.hash_one(look))
+        Self(hasher().hash_one(look))
     }
+}
+
+/// One for the whole process, so that equal things are equal everywhere.
+fn hasher() -> &'static DefaultHashBuilder {
+    static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
+    &HASHER
 }

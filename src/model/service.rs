@@ -1,7 +1,7 @@
 //! Services and what stands behind them.
 
 use super::pack::packed_api;
-use super::{IntOrText, Meta, Text};
+use super::{IntOrText, Meta, Object, Read, Text};
 use std::collections::BTreeMap;
 
 packed_api! {
@@ -100,4 +100,40 @@ impl EndpointSlice {
     pub fn service(&self) -> &str {
         self.meta.label("kubernetes.io/service-name").unwrap_or("")
     }
+}
+
+impl Service {
+    /// Its endpoints come from its selector.
+    pub fn selects(&self) -> bool {
+        !self.spec.selector.is_empty() && &*self.spec.kind != "ExternalName"
+    }
+}
+
+impl Endpoint {
+    pub fn is_ready(&self) -> bool {
+        self.conditions.ready.unwrap_or(true)
+    }
+}
+
+impl Object {
+    /// Equal for a Service that selects pods, and an EndpointSlice that gives it a ready endpoint with each of its ports: then there is
+    /// nothing to say of the Service. `None` for all others.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other kind serves or is served")]
+    pub(super) fn serving_mark(&self) -> Option<u64> {
+        match self {
+            Self::Service(s) if s.selects() && s.meta.deleted.is_none() => {
+                Some(mark(&s.meta.namespace, &s.meta.name, s.spec.ports.iter().map(|p| &*p.name)))
+            }
+            Self::EndpointSlice(s) if s.endpoints.iter().any(Endpoint::is_ready) && s.ports.iter().all(|p| p.port.is_some()) => {
+                Some(mark(&s.meta.namespace, s.service(), s.ports.iter().map(|p| &*p.name)))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn mark<'p>(namespace: &str, service: &str, ports: impl Iterator<Item = &'p str>) -> u64 {
+    let mut ports: Vec<&str> = ports.collect();
+    ports.sort_unstable();
+    Read::slices_of(namespace, service).and(&ports)
 }

@@ -96,6 +96,10 @@ impl Plan {
                 let owned = cluster.objects(kind, None).filter(|o| o.meta().controller().is_some_and(|c| c.uid == uid));
                 self.objects.extend(owned.map(|o| Wanted::Object(kind, o.meta().namespace.clone(), o.meta().name.clone())));
             }
+            Look::SlicesOf(namespace, service) => {
+                let slices = cluster.slices_of(&namespace, &service).into_iter();
+                self.objects.extend(slices.map(|s| Wanted::Object(Kind::EndpointSlice, s.meta.namespace.clone(), s.meta.name.clone())));
+            }
             Look::Coverage(_) => {}
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ROW;
 use crate::diagnose::causes::standing;
 use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Stage, Verdict, backends};
-use crate::model::{EndpointSlice, Endpoints, IntOrText, Kind, ObjectRef, Phase, Pod, Selector, Service, ServicePort, Text};
+use crate::model::{Endpoint, EndpointSlice, Endpoints, IntOrText, Kind, ObjectRef, Phase, Pod, Selector, Service, ServicePort, Text};
 
 pub(super) const MATCHES_NOTHING: Cause = Cause {
     id: "service-selector-matches-nothing",
@@ -59,11 +59,8 @@ pub(super) enum Behind<'a> {
 /// Slices first: that a Service is fine must cost little. Pods are looked at only where no slice has a ready endpoint.
 pub(super) fn behind<'a>(cx: &Cx<'a>, service: &Service) -> Behind<'a> {
     let (namespace, name) = (&*service.meta.namespace, &*service.meta.name);
-    let mut slices = cx.owned::<EndpointSlice>(&service.meta.uid);
-    if slices.is_empty() {
-        slices = cx.all::<EndpointSlice>(Some(namespace)).filter(|s| s.service() == name).collect();
-    }
-    if slices.iter().any(|s| s.endpoints.iter().any(|e| e.conditions.ready.unwrap_or(true))) {
+    let slices = cx.slices_of(namespace, name);
+    if slices.iter().any(|s| s.endpoints.iter().any(Endpoint::is_ready)) {
         return Behind::Ready { slices, pods: Vec::new() };
     }
     let pods = selected(cx, service);
@@ -92,7 +89,7 @@ fn has_addresses(cx: &Cx<'_>, namespace: &str, name: &str) -> Option<bool> {
 
 /// Whether its endpoints come from its selector.
 pub(super) fn selects(service: &Service) -> bool {
-    !service.spec.selector.is_empty() && &*service.spec.kind != "ExternalName"
+    service.selects()
 }
 
 pub(super) fn reference(service: &Service) -> ObjectRef {
