@@ -77,7 +77,7 @@ impl Changes {
             seen[before..].fill(now);
             self.tell(&piece.into());
             at = due;
-            std::thread::sleep(TICK);
+            std::thread::park_timeout(TICK);
         }
         Ok(json!({"changes": at, "seen_ns": seen, "took_ms": began.elapsed().as_millis() as u64}))
     }
