@@ -78,7 +78,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    let ended = tokio::runtime::Runtime::new().map_err(Into::into).and_then(|tasks| {
+    let ended = tasks(&cli).map_err(Into::into).and_then(|tasks| {
         let ended = tasks.block_on(runtime::commands::run(&cli));
         // A task that waits for a stalled disk or a dead server must not keep the user.
         tasks.shutdown_timeout(QUIT);
@@ -88,6 +88,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         eprintln!("holdup: {error:#}");
         ExitCode::from(runtime::commands::FAILED)
     })
+}
+
+/// A dashboard answers keys while objects are read. A command that prints or writes once does everything on one thread: room that one
+/// thread let go of, the allocator gives to no other, and for a large cluster that would be a third of all memory.
+fn tasks(cli: &cli::Cli) -> std::io::Result<tokio::runtime::Runtime> {
+    let once = matches!(cli.command, Some(cli::Command::Report(_) | cli::Command::Snapshot(_)));
+    if once { tokio::runtime::Builder::new_current_thread().enable_all().build() } else { tokio::runtime::Runtime::new() }
 }
 
 /// How long unfinished work may hold up the end.
