@@ -9,7 +9,8 @@ use super::intern::push;
 use super::kept::Kept;
 use super::squeeze::{Dictionary, Scratch};
 
-const PAGE: usize = 64;
+/// Below a kilobyte, as in the views of pods.
+const PAGE: usize = 16;
 
 type Page = [OnceLock<Object>; PAGE];
 

@@ -13,7 +13,8 @@ use super::store::Pods;
 use super::tables::SpecEntry;
 use super::unusual::{Restarted, Unusual};
 
-const PAGE: usize = 64;
+/// A page stays below a kilobyte: for more, glibc tidies up all its small free blocks first, and thousands of pages come and go.
+const PAGE: usize = 16;
 
 type Page = [OnceLock<Box<View>>; PAGE];
 
