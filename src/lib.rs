@@ -21,13 +21,14 @@
 //! | [`redact`] | takes secrets out of objects and text | – |
 //! | [`page`] | the view model: what stands on the screen, as data | – |
 //! | [`diagnose`] | why it is stuck: causes, findings, grouping, folding, ranking | model |
+//! | [`desired`] | what was asked for: sources, the comparison, who wrote a difference and whether it matters | model, redact |
 //! | [`archive`] | clusters that are files: read, write, serve as a read-only API, the demo | model, redact |
 //! | [`watch`] | the only room that names kube: connections, feeds, single objects | model, redact |
 //! | [`app`] | the state machine: keys to effects | page, model, diagnose |
 //! | [`screen`] | a scene to a page, one file a screen | app, page, model, diagnose |
 //! | [`ui`] | the only room that names widgets: draws pages, makes cluster text harmless | page |
 //! | [`term`] | takes the terminal and always gives it back | app |
-//! | [`export`] | reports as text, JSON, YAML, Markdown | model, diagnose, redact |
+//! | [`export`] | reports and differences as text, JSON, YAML, Markdown | model, diagnose, desired, redact |
 //! | [`cli`] | arguments; parsing does nothing | model, watch |
 //! | [`config`] | TOML to plain values | – |
 //! | [`runtime`] | the loop and the commands; owns clock, channels, tasks | all |
@@ -56,6 +57,7 @@ pub mod app;
 pub mod archive;
 pub mod cli;
 pub mod config;
+pub mod desired;
 pub mod diagnose;
 pub mod export;
 pub mod model;

@@ -10,6 +10,7 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("redact", &[], &["base64", "serde_json", "ring"]),
     ("page", &[], &[]),
     ("diagnose", &["model"], &["regex_lite"]),
+    ("desired", &["model", "redact"], &["base64", "flate2", "serde_json", "serde_saphyr"]),
     (
         "archive",
         &["model", "redact"],
@@ -65,14 +66,14 @@ const ARROWS: &[(&str, &[&str], &[&str])] = &[
     ("app", &["page", "model", "diagnose"], &[]),
     ("screen", &["app", "page", "model", "diagnose"], &["chrono"]),
     ("ui", &["page"], &["ratatui", "unicode_width"]),
-    ("export", &["model", "diagnose", "redact"], &["serde", "serde_json", "serde_saphyr"]),
+    ("export", &["model", "diagnose", "desired", "redact"], &["serde", "serde_json", "serde_saphyr"]),
     ("term", &["app"], &["crossterm", "rustix"]),
     ("cli", &["model", "watch"], &["clap", "clap_complete"]),
     ("config", &["app"], &["serde", "toml"]),
 ];
 
 /// Rooms that never read a clock: everything in them is a function of its arguments.
-const TIMELESS: &[&str] = &["model", "redact", "diagnose", "page", "app", "screen", "ui", "export"];
+const TIMELESS: &[&str] = &["model", "redact", "diagnose", "desired", "page", "app", "screen", "ui", "export"];
 
 /// Lines of a file: longer ones do more than one thing.
 const LONGEST_FILE: usize = 600;

@@ -1,0 +1,93 @@
+//! Manifests as people write them: JSON, YAML, several documents, lists; read as kubectl reads them. One odd document costs only itself.
+
+use serde_json::Value;
+
+/// What a text of manifests holds.
+#[derive(Debug, Default)]
+pub struct Manifests {
+    /// Not yet redacted.
+    pub objects: Vec<Value>,
+    /// What could not be read: the line where it begins, and why.
+    pub odd: Vec<(usize, String)>,
+}
+
+/// Reads all documents of a text.
+pub fn read(text: &str) -> Manifests {
+    let mut found = Manifests::default();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        found.take(1, value);
+        return found;
+    }
+    let mut start = 1;
+    let mut lines: Vec<&str> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        match line.strip_prefix("---").filter(|rest| rest.is_empty() || rest.starts_with([' ', '\t'])) {
+            Some(rest) => {
+                found.document(start, &lines.join("\n"));
+                (start, lines) = (number + 1, vec![rest]);
+            }
+            None if line.trim_end() == "..." => {}
+            None => lines.push(line),
+        }
+    }
+    found.document(start, &lines.join("\n"));
+    found
+}
+
+impl Manifests {
+    fn document(&mut self, line: usize, text: &str) {
+        let is_empty = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'));
+        if is_empty {
+            return;
+        }
+        // YAML as the API's own tools read it: `yes` is true and 0644 is 420.
+        let options = serde_saphyr::options! { strict_booleans: false, legacy_octal_numbers: true };
+        match serde_saphyr::from_str_with_options::<Value>(text, options) {
+            Ok(value) => self.take(line, value),
+            Err(error) => {
+                let why = error.without_snippet().to_string();
+                self.odd.push((line, format!("is no valid YAML: {}", why.lines().next().unwrap_or_default())));
+            }
+        }
+    }
+
+    /// An object, or what a list holds.
+    fn take(&mut self, line: usize, value: Value) {
+        match value {
+            Value::Null => {}
+            Value::Array(items) => items.into_iter().for_each(|item| self.take(line, item)),
+            Value::Object(mut fields) => {
+                let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+                match fields.get_mut("items") {
+                    Some(Value::Array(items)) if kind.ends_with("List") => {
+                        std::mem::take(items).into_iter().for_each(|item| self.take(line, item))
+                    }
+                    _ if kind.is_empty() => self.odd.push((line, "is no Kubernetes object: it has no kind".to_owned())),
+                    _ => self.objects.push(Value::Object(fields)),
+                }
+            }
+            Value::Bool(_) | Value::Number(_) | Value::String(_) => self.odd.push((line, "is no Kubernetes object".to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_and_lists_are_flattened_and_an_odd_one_costs_only_itself() {
+        let found =
+            read("# c\n---\nkind: A\nmode: 0644\non: yes\n---\n{: broken\n---\nkind: List\nitems:\n- kind: B\n- kind: C\n---\nname: x\n");
+        let kinds: Vec<&str> = found.objects.iter().filter_map(|o| o["kind"].as_str()).collect();
+        assert_eq!(kinds, ["A", "B", "C"]);
+        assert_eq!(found.objects[0]["mode"], 420);
+        assert_eq!(found.odd.len(), 2);
+    }
+
+    #[test]
+    fn json_is_read_too() {
+        assert_eq!(read(r#"{"kind": "PodList", "items": [{"kind": "Pod"}, 3]}"#).objects.len(), 1);
+    }
+}

@@ -1,0 +1,37 @@
+//! What was asked for, and how it differs from what is: sources of desired state, the comparison, and for every difference why it is
+//! there, who wrote it and whether it matters. Reads no file, no clock and no cluster.
+//!
+//! [`Object`] is redacted when it is made; [`diff`] compares two of them and gives a [`FieldDiff`] for each place that differs.
+
+mod align;
+mod applied;
+mod defaults;
+mod diff;
+mod equal;
+mod fault;
+pub mod helm;
+mod managers;
+pub mod manifest;
+mod object;
+mod owner;
+mod path;
+mod phenomena;
+mod place;
+mod revision;
+mod risk;
+mod shape;
+mod source;
+mod tracking;
+mod verdict;
+mod walk;
+mod weigh;
+
+pub use diff::{Diff, Evidence, FieldDiff, Owner, diff};
+pub use helm::Release;
+pub use managers::{Class as ActorClass, Operation};
+pub use object::{Identity, Object};
+pub use path::{Path, Step};
+pub use risk::{ANY_DRIFT, Class as RiskClass, Risk};
+pub use source::{Desired, Fetched, SOURCES, Source, desired, released};
+pub use verdict::Verdict;
+pub use weigh::Direction;

@@ -1,0 +1,154 @@
+//! Who owns which field, read from managedFields while one walks down an object. Proves ownership, never a value or an identity.
+
+use serde_json::{Map, Value};
+
+use super::managers::{self, Class, Operation};
+
+/// One entry of managedFields.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    pub manager: &'a str,
+    pub operation: Operation,
+    pub subresource: &'a str,
+    /// The manager's last write; that of any single field is at or before it.
+    pub time: &'a str,
+    pub class: Class,
+    fields: Option<&'a Map<String, Value>>,
+}
+
+/// All entries of an object; odd ones are left out.
+pub fn entries(object: &Value) -> Vec<Entry<'_>> {
+    let all = object.get("metadata").and_then(|m| m.get("managedFields")).and_then(Value::as_array);
+    all.into_iter().flatten().filter_map(entry).collect()
+}
+
+fn entry(value: &Value) -> Option<Entry<'_>> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let manager = value.get("manager")?.as_str()?;
+    let operation = if text("operation") == "Apply" { Operation::Apply } else { Operation::Update };
+    Some(Entry {
+        manager,
+        operation,
+        subresource: text("subresource"),
+        time: text("time"),
+        class: managers::class(manager, operation),
+        fields: value.get("fieldsV1").and_then(Value::as_object),
+    })
+}
+
+/// What the entries say of one place: where each stands in its tree of fields.
+#[derive(Clone, Debug, Default)]
+pub struct Trail<'a> {
+    at: Vec<(usize, Stand<'a>)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stand<'a> {
+    At(&'a Map<String, Value>),
+    /// Inside something that has one owner as a whole.
+    Inside,
+}
+
+/// Whether what is left behind has one owner as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    Yes,
+    No,
+}
+
+impl<'a> Trail<'a> {
+    /// The root of an object.
+    pub fn root(entries: &[Entry<'a>]) -> Self {
+        Self { at: entries.iter().enumerate().filter_map(|(i, e)| Some((i, Stand::At(e.fields?)))).collect() }
+    }
+
+    /// A field of what is here. Names are raw behind `f:`; they may hold dots, slashes and quotes.
+    pub fn field(&self, name: &str, whole: Whole) -> Self {
+        let key = format!("f:{name}");
+        self.step(whole, |map| map.get(&key))
+    }
+
+    /// The item of a list that has these values under these keys, or is this value.
+    pub fn item(&self, item: Option<&Value>, index: Option<usize>, whole: Whole) -> Self {
+        self.step(whole, |map| {
+            let named = map.iter().find(|(key, _)| item.is_some_and(|item| is_item(key, item)));
+            named.map(|(_, below)| below).or_else(|| map.get(&format!("i:{}", index?)))
+        })
+    }
+
+    fn step(&self, whole: Whole, find: impl Fn(&'a Map<String, Value>) -> Option<&'a Value>) -> Self {
+        let next = |&(i, stand): &(usize, Stand<'a>)| match stand {
+            Stand::Inside => Some((i, Stand::Inside)),
+            Stand::At(map) => match find(map).and_then(Value::as_object) {
+                Some(below) => Some((i, Stand::At(below))),
+                None => (whole == Whole::Yes && is_member(map)).then_some((i, Stand::Inside)),
+            },
+        };
+        Self { at: self.at.iter().filter_map(next).collect() }
+    }
+
+    /// The entries that own what is here itself, not only something in it.
+    pub fn owners(&self) -> impl Iterator<Item = usize> + '_ {
+        let owns = |stand: &Stand<'_>| match stand {
+            Stand::Inside => true,
+            Stand::At(map) => is_member(map),
+        };
+        self.at.iter().filter(move |(_, stand)| owns(stand)).map(|(i, _)| *i)
+    }
+
+    /// The keys by which some entry tells items of the list here apart.
+    pub fn keys(&self) -> Option<Vec<String>> {
+        let maps = self.at.iter().filter_map(|(_, stand)| match stand {
+            Stand::At(map) => Some(*map),
+            Stand::Inside => None,
+        });
+        maps.flat_map(Map::keys).find_map(|key| {
+            let keys: Map<String, Value> = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+            Some(keys.keys().cloned().collect())
+        })
+    }
+}
+
+/// A leaf of the set, or a node that says so.
+fn is_member(map: &Map<String, Value>) -> bool {
+    map.is_empty() || map.contains_key(".")
+}
+
+/// `k:{"name":"web"}` is the item with that name, `v:"x"` the item "x". Prefixes that nobody knows yet match nothing.
+fn is_item(key: &str, item: &Value) -> bool {
+    if let Some(keys) = key.strip_prefix("k:") {
+        let keys: Option<Map<String, Value>> = serde_json::from_str(keys).ok();
+        return keys.is_some_and(|keys| keys.iter().all(|(name, value)| has(item, name, value)));
+    }
+    key.strip_prefix("v:").and_then(|text| serde_json::from_str::<Value>(text).ok()).is_some_and(|value| value == *item)
+}
+
+fn has(item: &Value, name: &str, value: &Value) -> bool {
+    match item.get(name) {
+        Some(own) => own == value,
+        // The one key that the API fills in itself.
+        None => name == "protocol" && value == "TCP",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_owner_of_a_keyed_item_is_found_and_a_parent_owns_no_child() {
+        let object = json!({"metadata": {"managedFields": [
+            {"manager": "a", "operation": "Update", "fieldsV1": {"f:spec": {"f:securityContext": {}, "f:selector": {}, "f:ports": {
+                "k:{\"port\":53,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}}}}}},
+            {"manager": null}, 7]}});
+        let entries = entries(&object);
+        assert_eq!(entries.len(), 1);
+        let spec = Trail::root(&entries).field("spec", Whole::No);
+        let port = spec.field("ports", Whole::No).item(Some(&json!({"port": 53})), Some(0), Whole::No);
+        assert_eq!(port.owners().count(), 1);
+        assert_eq!(port.field("nodePort", Whole::No).owners().count(), 0);
+        assert_eq!(spec.field("securityContext", Whole::No).field("runAsUser", Whole::No).owners().count(), 0);
+        assert_eq!(spec.field("selector", Whole::No).field("app", Whole::Yes).owners().count(), 1);
+    }
+}

@@ -1,0 +1,112 @@
+//! Where desired state comes from, most trusted first: a table. Each source says what it cannot show.
+
+use serde_json::Value;
+
+use super::helm::{self, Release};
+use super::object::Object;
+use super::revision;
+use crate::redact::Redactor;
+
+/// What there is to find desired state in.
+#[derive(Clone, Copy)]
+pub struct Fetched<'a> {
+    pub live: &'a Object,
+    /// Manifests that the user gave, with the name of what they came from.
+    pub files: &'a [(String, Object)],
+    /// Helm's records, decoded once for all objects.
+    pub releases: &'a [Release],
+    /// Other objects of the cluster, not redacted.
+    pub related: &'a [Value],
+    pub redactor: &'a Redactor,
+}
+
+/// What was asked for, by one source.
+#[derive(Clone, Debug)]
+pub struct Desired {
+    /// Id of the source.
+    pub source: &'static str,
+    /// The source in words, with its age where it is known.
+    pub title: String,
+    pub object: Object,
+}
+
+/// A kind of source.
+pub struct Source {
+    pub id: &'static str,
+    pub title: &'static str,
+    /// What it does not know.
+    pub cannot: &'static str,
+    find: fn(&Fetched<'_>) -> Vec<Desired>,
+}
+
+/// All sources, most trusted first.
+pub const SOURCES: &[Source] = &[
+    Source { id: "manifest", title: "manifests", cannot: "what was applied, and when", find: manifests },
+    Source {
+        id: "helm",
+        title: "Helm release",
+        cannot: "hooks, definitions in crds/, and what was changed in the chart since",
+        find: deployed,
+    },
+    Source {
+        id: "last-applied",
+        title: "last-applied annotation",
+        cannot: "changes by tools that do not keep the annotation",
+        find: last_applied,
+    },
+    Source { id: "revision", title: "previous revision", cannot: "anything but the pod template", find: previous },
+];
+
+/// What each source says, most trusted first; empty where nothing says what was asked for.
+pub fn desired(fetched: &Fetched<'_>) -> Vec<Desired> {
+    SOURCES.iter().flat_map(|source| (source.find)(fetched)).collect()
+}
+
+/// What the deployed release says of the object, which is as good as a copy of what was last applied.
+pub fn released<'a>(fetched: &Fetched<'a>) -> Option<&'a Object> {
+    let revisions = helm::revisions(fetched.releases, fetched.live.value());
+    let newest = revisions.into_iter().find(|release| release.status == "deployed")?;
+    helm::object(newest, &fetched.live.identity())
+}
+
+fn manifests(fetched: &Fetched<'_>) -> Vec<Desired> {
+    let identity = fetched.live.identity();
+    let own = fetched.files.iter().filter(|(_, object)| object.identity().is_like(&identity));
+    own.map(|(file, object)| Desired { source: "manifest", title: format!("manifest {file}"), object: object.clone() }).collect()
+}
+
+/// The newest deployed revision; a newer one that failed or is under way is offered behind it, since live may be half-way.
+fn deployed(fetched: &Fetched<'_>) -> Vec<Desired> {
+    let identity = fetched.live.identity();
+    let revisions = helm::revisions(fetched.releases, fetched.live.value());
+    let newest = revisions.iter().find(|release| release.status == "deployed").map_or(i64::MIN, |release| release.revision);
+    let wanted = |release: &&&Release| release.revision == newest || release.revision > newest && release.status != "superseded";
+    let mut found: Vec<&&Release> = revisions.iter().filter(wanted).collect();
+    found.sort_by_key(|release| (release.revision != newest, std::cmp::Reverse(release.revision)));
+    let of = |release: &&Release| {
+        let state = if release.status == "deployed" { String::new() } else { format!(" ({})", release.status) };
+        let since = if release.deployed.is_empty() { String::new() } else { format!(", deployed {}", release.deployed) };
+        let title = format!("helm release {}, revision {}{state}{since}", release.name, release.revision);
+        Some(Desired { source: "helm", title, object: helm::object(release, &identity)?.clone() })
+    };
+    found.into_iter().filter_map(of).collect()
+}
+
+fn last_applied(fetched: &Fetched<'_>) -> Vec<Desired> {
+    let of = |copy: &super::applied::Copy| Desired {
+        source: "last-applied",
+        title: format!("last-applied annotation of {}", copy.tool),
+        object: Object::new(copy.object.clone(), fetched.redactor),
+    };
+    fetched.live.copies().iter().map(of).collect()
+}
+
+fn previous(fetched: &Fetched<'_>) -> Vec<Desired> {
+    let live = fetched.live.value();
+    let of = |revision: revision::Revision| {
+        let cause = revision.cause.as_deref().map_or(String::new(), |cause| format!(", {cause}"));
+        let title = format!("revision {} ({}, made {}){cause}", revision.number, revision.keeper, revision.created);
+        Desired { source: "revision", title, object: Object::new(revision.of(live), fetched.redactor) }
+    };
+    revision::revisions(live, fetched.related).into_iter().skip(1).map(of).collect()
+}
