@@ -26,6 +26,8 @@ pub enum Command {
     Demo(Demo),
     /// Triage once and print; for scripts, chat, CI. Exits 0: nothing blocked, 1: something is, 3: could not see enough
     Report(ReportArgs),
+    /// Desired versus live: what differs, who wrote it, whether it matters. Exits 0: no drift, 1: drift, 3: could not see enough
+    Diff(DiffArgs),
     /// Write what the dashboard sees, redacted, to a file that reopens with --from
     Snapshot(Snapshot),
     /// Serve a snapshot or recording on loopback as a read-only Kubernetes API (kubectl works on it)
@@ -145,6 +147,31 @@ pub enum Format {
     Json,
     Yaml,
     Markdown,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Only these objects: KIND/NAME
+    #[arg(value_name = "KIND/NAME")]
+    pub objects: Vec<String>,
+    /// Manifests that say what is desired: a file, a folder, or - for standard input; may be repeated
+    #[arg(short = 'f', long = "filename", visible_alias = "desired", value_name = "PATH")]
+    pub desired: Vec<PathBuf>,
+    /// A file with the live objects, instead of --from
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    pub live: Vec<PathBuf>,
+    /// A file with other objects of the cluster that explain differences: autoscalers, definitions, releases
+    #[arg(long, value_name = "FILE")]
+    pub related: Vec<PathBuf>,
+    #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]
+    pub output: DiffFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DiffFormat {
+    Text,
+    Json,
+    Yaml,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! large cluster is never held as a whole. Nothing is printed here; text from the cluster is made harmless and secrets are redacted on the way out, once.
 
 mod clean;
+pub mod diff;
 mod markdown;
 mod text;
 mod wire;

@@ -44,7 +44,7 @@ fn written(value: &impl Serialize) -> String {
 const PLAIN: &str = "plain data with text keys can always be written";
 
 /// Characters that would turn a terminal's text around, or hide in it, as JSON escapes: outside of strings there are none.
-fn escape(json: &str) -> String {
+pub(super) fn escape(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if super::clean::is_dangerous(c) {

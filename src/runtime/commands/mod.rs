@@ -2,6 +2,7 @@
 
 mod completions;
 mod dashboard;
+mod diff;
 mod explain;
 mod rbac;
 mod report;
@@ -36,6 +37,7 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
     }
     match &cli.command {
         Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,
+        Some(Command::Diff(args)) => diff::run(cli, args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),

@@ -63,7 +63,7 @@ fn render(out: &mut dyn Write, exported: &Exported<'_>, format: Format, paint: P
 }
 
 /// Colours only on a terminal and never with `NO_COLOR` (no-color.org: set and not empty).
-fn paint(cli: &Cli) -> Paint {
+pub(super) fn paint(cli: &Cli) -> Paint {
     let refused = cli.screen.no_color || std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     if !refused && std::io::stdout().is_terminal() { Paint::Colour } else { Paint::Plain }
 }

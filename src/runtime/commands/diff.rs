@@ -1,0 +1,237 @@
+//! `holdup diff`: desired versus live, from files; the exit code says what was found.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use color_eyre::Result;
+use color_eyre::eyre::{WrapErr, bail, eyre};
+use serde_json::Value;
+
+use super::{BLOCKED, FINE, UNSEEN, print};
+use crate::archive::{Archive, ArchivedKind, Input};
+use crate::cli::{Cli, DiffArgs, DiffFormat};
+use crate::desired::{self, Diff, Evidence, Fetched, FieldDiff, Identity, Object, Release, Verdict, helm, manifest};
+use crate::export::diff::{self, Compared};
+use crate::redact::Redactor;
+use crate::runtime::key;
+
+pub(super) fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
+    let redactor = key::redactor();
+    let files = Files::read(cli, args, &redactor)?;
+    let all = compared(args, &files, &redactor)?;
+    let text = match args.output {
+        DiffFormat::Text => diff::text(&all, super::report::paint(cli)),
+        DiffFormat::Json => diff::json(&all) + "\n",
+        DiffFormat::Yaml => diff::yaml(&all),
+    };
+    print(&text)?;
+    Ok(ExitCode::from(code(&all)))
+}
+
+/// Everything the files hold.
+struct Files {
+    live: Vec<Object>,
+    manifests: Vec<(String, Object)>,
+    releases: Vec<Release>,
+    related: Vec<Value>,
+}
+
+impl Files {
+    fn read(cli: &Cli, args: &DiffArgs, redactor: &Redactor) -> Result<Self> {
+        let mut related = objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
+        let live = match (args.live.is_empty(), cli.input.from.is_empty()) {
+            (false, _) => objects(&args.live)?.into_iter().map(|(_, object)| object).collect(),
+            (true, false) => archived(&cli.input.from, args, &mut related)?,
+            (true, true) => bail!("diff reads files so far: name the live objects with --live FILE or --from FILE"),
+        };
+        let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
+        let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
+        Ok(Self {
+            live: live.into_iter().map(|object| Object::new(object, redactor)).collect(),
+            manifests,
+            releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
+            related,
+        })
+    }
+
+    fn fetched<'a>(&'a self, live: &'a Object, redactor: &'a Redactor) -> Fetched<'a> {
+        Fetched { live, files: &self.manifests, releases: &self.releases, related: &self.related, redactor }
+    }
+}
+
+/// A record that cannot be read costs only itself.
+fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
+    let name = record.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    helm::read(record, redactor).map_err(|why| eprintln!("holdup: {name}: {why}; this release is left out.")).ok()
+}
+
+/// The objects of files, folders and standard input, each with the name of its file.
+fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
+    let mut all = Vec::new();
+    for file in paths.iter().map(|path| members(path)).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        let (name, text) = text(&file)?;
+        let found = manifest::read(&text);
+        if found.objects.is_empty() && !found.odd.is_empty() {
+            bail!("{name} holds no Kubernetes object: line {} {}", found.odd[0].0, found.odd[0].1);
+        }
+        for (line, why) in found.odd {
+            eprintln!("holdup: {name}:{line} {why}; it is left out.");
+        }
+        all.extend(found.objects.into_iter().map(|object| (name.clone(), object)));
+    }
+    Ok(all)
+}
+
+fn text(file: &Path) -> Result<(String, String)> {
+    let mut bytes = Vec::new();
+    let name = if file == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).wrap_err("standard input cannot be read")?;
+        "standard input".to_owned()
+    } else {
+        bytes = std::fs::read(file).wrap_err_with(|| format!("{} cannot be read", file.display()))?;
+        file.display().to_string()
+    };
+    Ok((name, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A file is itself; of a folder its manifests, in order.
+fn members(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).wrap_err_with(|| format!("{} cannot be read", path.display()))? {
+        let path = entry?.path();
+        let is_manifest = path.extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
+        if path.is_dir() {
+            found.extend(members(&path)?);
+        } else if is_manifest {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The live objects of an archive, and those that explain differences.
+fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>) -> Result<Vec<Value>> {
+    let inputs: Vec<Input> =
+        from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
+    let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
+    let mut live = Vec::new();
+    for kind in archive.kinds() {
+        let explains = EXPLAINING.contains(&&*kind.name);
+        let wanted = args.objects.is_empty() || args.objects.iter().any(|name| names(name).is_some_and(|(k, _)| is_named(kind, k)));
+        for object in archive.objects(kind, None).filter(|_| explains || wanted) {
+            let Ok(value) = serde_json::from_slice::<Value>(&object.bytes()) else { continue };
+            let is_record = helm::is_record(&value);
+            if explains && (is_record || !matches!(&*kind.name, "Secret" | "ConfigMap")) {
+                related.push(value.clone());
+            }
+            if wanted && !is_record {
+                live.push(value);
+            }
+        }
+    }
+    Ok(live)
+}
+
+/// Kinds that explain differences of others.
+const EXPLAINING: &[&str] =
+    &["HorizontalPodAutoscaler", "ScaledObject", "CustomResourceDefinition", "ReplicaSet", "ControllerRevision", "Secret", "ConfigMap"];
+
+/// KIND/NAME or KIND/NAMESPACE/NAME.
+fn names(text: &str) -> Option<(&str, &str)> {
+    text.split_once('/')
+}
+
+fn is_named(kind: &ArchivedKind, text: &str) -> bool {
+    let lower = text.to_lowercase();
+    kind.name.to_lowercase() == lower || kind.plural == lower || kind.short.contains(&lower)
+}
+
+fn compared(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
+    let wanted: Vec<&Object> = files.live.iter().filter(|live| is_wanted(args, files, live)).collect();
+    if let ([(_, desired)], [live]) = (files.manifests.as_slice(), files.live.as_slice())
+        && wanted.is_empty()
+        && args.objects.is_empty()
+    {
+        return one_pair(desired, live, files, redactor);
+    }
+    for name in &args.objects {
+        let (_, name) = names(name).ok_or_else(|| eyre!("{name} is no object; write KIND/NAME, as in deploy/cart"))?;
+        if !wanted.iter().any(|live| is_called(&live.identity(), name)) {
+            bail!("{name} is not in the input; `kubectl get -A` with these files as server shows what is");
+        }
+    }
+    let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(live, files, redactor)).collect();
+    if args.objects.is_empty() {
+        let missing =
+            files.manifests.iter().filter(|(_, desired)| !files.live.iter().any(|live| desired.identity().is_like(&live.identity())));
+        all.extend(missing.map(|(file, desired)| absent(file, desired)));
+    }
+    all.sort_by(|a, b| a.diff.object.cmp(&b.diff.object));
+    Ok(all)
+}
+
+/// Manifests name what is compared; without them the arguments do, or everything is.
+fn is_wanted(args: &DiffArgs, files: &Files, live: &Object) -> bool {
+    let identity = live.identity();
+    let declared = files.manifests.is_empty() || files.manifests.iter().any(|(_, desired)| desired.identity().is_like(&identity));
+    let named = |text: &String| {
+        names(text)
+            .is_some_and(|(kind, name)| is_called(&identity, name) && (kind.eq_ignore_ascii_case(&identity.kind) || args.live.is_empty()))
+    };
+    declared && (args.objects.is_empty() || args.objects.iter().any(named))
+}
+
+fn is_called(identity: &Identity, name: &str) -> bool {
+    identity.name == name || format!("{}/{}", identity.namespace, identity.name) == name
+}
+
+fn one(live: &Object, files: &Files, redactor: &Redactor) -> Compared {
+    let fetched = files.fetched(live, redactor);
+    let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
+    match desired::desired(&fetched).into_iter().next() {
+        Some(found) => Compared { diff: desired::diff(&found.object, live, evidence), source: Some(found.title) },
+        None => Compared { diff: Diff { object: live.identity(), fields: Vec::new() }, source: None },
+    }
+}
+
+/// Two objects that do not have the same name are compared all the same if that is all there is, and they are of one kind.
+fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
+    let (asked, found) = (desired.identity(), live.identity());
+    if asked.kind != found.kind {
+        bail!("the manifest holds {asked}, the live file {found}: there is nothing to compare");
+    }
+    let fetched = files.fetched(live, redactor);
+    let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
+    let source = files.manifests.first().map(|(file, _)| format!("manifest {file}"));
+    Ok(vec![Compared { diff: desired::diff(desired, live, evidence), source }])
+}
+
+/// Declared, and not in the cluster.
+fn absent(file: &str, desired: &Object) -> Compared {
+    let field = FieldDiff {
+        path: desired::Path::default(),
+        desired: Some(desired.value().clone()),
+        live: None,
+        verdict: Verdict::Pending,
+        risk: None,
+        owner: None,
+        reason: "declared, and the live objects do not hold it: not applied yet, or deleted".to_owned(),
+    };
+    Compared { diff: Diff { object: desired.identity(), fields: vec![field] }, source: Some(format!("manifest {file}")) }
+}
+
+fn code(all: &[Compared]) -> u8 {
+    let is_loud = |compared: &Compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud());
+    if all.iter().any(is_loud) {
+        BLOCKED
+    } else if all.is_empty() || all.iter().all(|compared| compared.source.is_none()) {
+        UNSEEN
+    } else {
+        FINE
+    }
+}
