@@ -8,6 +8,7 @@ mod cases;
 mod causes;
 mod commands;
 mod demo;
+mod drift;
 mod e2e;
 mod frames;
 mod incident;
