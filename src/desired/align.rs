@@ -256,6 +256,14 @@ fn pairs(shape: Shape<'_>, desired: &[Value], live: &[Value]) -> Vec<(usize, usi
             pairs.push((d, l));
         }
     }
+    // Where one item is left on each side, it is the same one with other fields.
+    let left = |used: &[bool]| used.iter().enumerate().filter(|(_, used)| !**used).map(|(i, _)| i).collect::<Vec<_>>();
+    if let ([d], [l]) = (left(&used_d).as_slice(), left(&used_l).as_slice())
+        && desired[*d].is_object()
+        && live[*l].is_object()
+    {
+        pairs.push((*d, *l));
+    }
     pairs
 }
 

@@ -58,7 +58,7 @@ pub struct Evidence<'a> {
 /// Compares an object with what was asked for.
 pub fn diff(desired: &Object, live: &Object, evidence: Evidence<'_>) -> Diff {
     let entries = owner::entries(live.value());
-    let copy = current_copy(live, &entries);
+    let copy = current_copy(live, &entries).filter(|copy| is_declaration(&copy.object, desired.value()));
     let own = tracking::own(&entries, desired.value(), live.value(), copy.map(|copy| copy.annotation));
     let applied = evidence.released.map(Object::value).or(copy.map(|copy| &copy.object));
     let object = live.identity();
@@ -94,6 +94,7 @@ pub fn diff(desired: &Object, live: &Object, evidence: Evidence<'_>) -> Diff {
         applied_parent: None,
         is_duplicate: false,
         is_unlisted: false,
+        whole: None,
     };
     let mut fields: Vec<FieldDiff> = converted(&asked, &stored).into_iter().chain(walk::walk(&root)).collect();
     fields.extend(stored_as_data(desired, live, &fields));
@@ -110,6 +111,12 @@ fn current_copy<'a>(live: &'a Object, entries: &[Entry<'_>]) -> Option<&'a appli
             |i: &usize| own.iter().any(|o| entries[*o].manager == entries[*i].manager) || entries[*i].manager == "kubectl-last-applied";
         writers.is_empty() || writers.iter().any(is_current)
     })
+}
+
+/// `kubectl replace` keeps a copy of what it sends, which may be the whole object as it was read: that declares nothing.
+fn is_declaration(copy: &Value, desired: &Value) -> bool {
+    let has_uid = |object: &Value| object.pointer("/metadata/uid").is_some();
+    !has_uid(copy) || has_uid(desired)
 }
 
 /// The server converts between the versions of a kind, so another one is no difference.
@@ -141,7 +148,7 @@ fn stored_as_data(desired: &Object, live: &Object, fields: &[FieldDiff]) -> Vec<
             reason: "stringData is stored as data".to_owned(),
             path,
         };
-        (!differs(&row.path)).then_some(row)
+        (!differs(&row.path) && !live.string_data().contains(key)).then_some(row)
     };
     desired.string_data().iter().filter_map(equal).collect()
 }

@@ -131,7 +131,7 @@ fn matches(name: &str, manager: &str) -> bool {
 pub fn declares(manager: &str, operation: Operation) -> bool {
     match class(manager, operation) {
         Class::GitOps | Class::Package => true,
-        Class::Person => manager == "kubectl-create" || manager == "kubectl-replace" || operation == Operation::Apply,
+        Class::Person => manager == "kubectl-create" || operation == Operation::Apply,
         Class::Unknown => operation == Operation::Apply,
         Class::Controller | Class::Injector | Class::Bookkeeping => false,
     }
@@ -186,8 +186,14 @@ fn by_controller_manager(subresource: &str, kind: &str, fields: &[&str]) -> bool
     let keeps =
         matches!(kind, "Endpoints" | "EndpointSlice" | "Namespace") || kind == "ServiceAccount" && fields.first() == Some(&"secrets");
     let garbage = is_finalizer(fields) || matches!(fields, ["metadata", "ownerReferences", ..]);
-    let notes =
-        ["deployment.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "batch.kubernetes.io/"];
+    let notes = [
+        "deployment.kubernetes.io/",
+        "pv.kubernetes.io/",
+        "volume.kubernetes.io/",
+        "volume.beta.kubernetes.io/",
+        "batch.kubernetes.io/",
+        "node.alpha.kubernetes.io/",
+    ];
     scales || status || binds || taints || keeps || garbage || notes.iter().any(|start| is_note(fields, start))
 }
 

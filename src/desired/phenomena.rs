@@ -6,6 +6,7 @@ use super::applied;
 use super::equal::quantity;
 use super::managers::{self, Class};
 use super::owner::Entry;
+use super::path::Step;
 use super::place::Place;
 
 /// Why the server is behind a value that nobody asked for.
@@ -37,6 +38,12 @@ pub fn by_server(place: &Place<'_>) -> Option<&'static str> {
     }
 }
 
+/// Whether this is an annotation with a copy of the object.
+pub fn is_copy(place: &Place<'_>) -> bool {
+    matches!(place.path.steps(), [Step::Field(metadata), Step::Field(notes), Step::Field(name)]
+        if metadata == "metadata" && notes == "annotations" && applied::is_copy(name))
+}
+
 /// Amounts of resources finer than a thousandth are rounded up when they are stored.
 fn rounded(place: &Place<'_>) -> Option<&'static str> {
     let is_amount = matches!(place.shape.name(), "core.ResourceRequirements.requests" | "core.ResourceRequirements.limits");
@@ -59,7 +66,6 @@ fn of_job(place: &Place<'_>) -> Option<&'static str> {
 fn of_metadata(place: &Place<'_>) -> Option<&'static str> {
     let fields: Vec<&str> = place.path.fields().collect();
     match fields.as_slice() {
-        ["metadata", "annotations", name] if applied::is_copy(name) => Some("a copy of what was applied, kept by the tool that applied it"),
         ["metadata", "annotations", name] if SERVER_NOTES.iter().any(|start| name.starts_with(start)) => {
             Some("kept by Kubernetes' own controllers")
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::equal::same;
 use super::owner::{Entry, Trail};
 use super::path::{Path, Step};
 use super::shape::Shape;
@@ -45,6 +46,23 @@ pub struct Place<'a> {
     pub is_duplicate: bool,
     /// What holds this place lists its fields and does not list this one.
     pub is_unlisted: bool,
+    /// The part with one owner in which this place is.
+    pub whole: Option<Whole<'a>>,
+}
+
+/// A list, map or struct that has one owner as a whole.
+#[derive(Clone, Copy)]
+pub struct Whole<'a> {
+    pub shape: Shape<'a>,
+    pub desired: Option<&'a Value>,
+    pub applied: Option<&'a Value>,
+}
+
+impl Whole<'_> {
+    /// Whether what is asked for is what was applied.
+    pub fn was_applied(&self) -> bool {
+        self.applied.is_some() && same(self.shape, ("", ""), self.desired, self.applied)
+    }
 }
 
 impl<'a> Place<'a> {

@@ -61,7 +61,8 @@ fn keepers(entries: &[Entry<'_>], annotation: &str) -> Vec<usize> {
     pick(entries, |e| names.contains(&e.manager) && e.subresource.is_empty() && managers::declares(e.manager, e.operation))
 }
 
-/// The declaring manager that owns most of what is asked for. An unknown program can be it only if it owns more than half.
+/// The declaring manager that owns most of what is asked for. An unknown program, or
+/// `kubectl replace --force`, can be it only if it owns more than half.
 fn most(entries: &[Entry<'_>], desired: &Value) -> Vec<usize> {
     let mut counts = vec![0_usize; entries.len()];
     let mut all = 0;
@@ -73,7 +74,8 @@ fn most(entries: &[Entry<'_>], desired: &Value) -> Vec<usize> {
         .filter(|e| declaring(e))
         .map(|e| (weigh(e.manager), e.manager))
         .max_by_key(|(n, name)| (*n, std::cmp::Reverse(*name)));
-    let creating = |e: &Entry<'_>| e.class == Class::Unknown && e.operation == Operation::Update && e.subresource.is_empty();
+    let may_create = |e: &Entry<'_>| e.class == Class::Unknown || e.manager == "kubectl-replace";
+    let creating = |e: &Entry<'_>| may_create(e) && e.operation == Operation::Update && e.subresource.is_empty();
     let client = || entries.iter().filter(|e| creating(e)).map(|e| (weigh(e.manager), e.manager)).find(|(n, _)| *n * 2 > all);
     match best.filter(|(n, _)| *n > 0).or_else(client) {
         Some((_, name)) => pick(entries, |e| e.manager == name && (declaring(e) || creating(e))),

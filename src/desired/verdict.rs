@@ -92,7 +92,12 @@ pub fn decide(place: &Place<'_>) -> Decision {
     }
     let entry = owner.map(|i| &place.cx.entries[i]);
     let is_ours = owner.is_some_and(|i| place.cx.own.contains(&i));
-    if let Some(why) = phenomena::by_server(place).filter(|_| is_ours || entry.is_none_or(|e| e.class != Class::Person)) {
+    if phenomena::is_copy(place) {
+        return say(Verdict::Server, owner, "a copy of what was applied, kept by the tool that applied it");
+    }
+    // A person who writes what the server would allocate has chosen it.
+    let by_person = !is_ours && entry.is_some_and(|e| e.class == Class::Person);
+    if let Some(why) = phenomena::by_server(place).filter(|_| !by_person) {
         return say(Verdict::Server, owner, why);
     }
     if let Some(why) = phenomena::by_controller(place, entry) {
@@ -213,6 +218,9 @@ fn extra(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_
     }
     let creates =
         entry.operation == Operation::Update && managers::declares(entry.manager, entry.operation) || entry.manager == "before-first-apply";
+    if let Some(whole) = place.whole.filter(|whole| is_ours && !(no_schema && creates) && whole.desired.is_some()) {
+        return in_whole(owner, entry, whole.was_applied(), no_schema);
+    }
     match entry.class {
         _ if is_ours && entry.operation == Operation::Apply => {
             say(Verdict::Pending, owner, format!("{} applied it and desired no longer has it; the next apply removes it", entry.manager))
@@ -231,6 +239,26 @@ fn extra(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_
     }
 }
 
+/// Something more in a list or map that has one owner: ours, or another actor would own the whole now.
+fn in_whole(owner: Option<usize>, entry: &Entry<'_>, was_applied: bool, no_schema: bool) -> Decision {
+    let name = entry.manager;
+    if no_schema {
+        return say(
+            Verdict::Unknown,
+            owner,
+            format!("in a list that {name} owns: a default, admission or a change; the schema of the kind would tell"),
+        );
+    }
+    if was_applied {
+        return say(
+            Verdict::Admission,
+            owner,
+            format!("{name} still owns the whole although it applied it without this: admission added it"),
+        );
+    }
+    say(Verdict::Pending, owner, format!("only {name} wrote the whole: desired is newer than its last apply, or admission added this"))
+}
+
 fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
     let bare = place.cx.entries.is_empty();
     if place.applied.is_some() {
@@ -238,6 +266,9 @@ fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
     }
     if place.path.last() == "caBundle" {
         return say(Verdict::Drift, None, "a certificate authority that no known injector wrote and no annotation asks for");
+    }
+    if place.path.fields().eq(["spec", "replicas"]) {
+        return say(Verdict::Drift, None, UNTRACED_SCALE);
     }
     match (bare, no_schema) {
         (true, true) => {
@@ -249,10 +280,15 @@ fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
     }
 }
 
+/// Seen on 1.37: a request through the scale subresource gets no entry in managedFields where nobody owned replicas before.
+const UNTRACED_SCALE: &str = "scaled through the scale subresource, which leaves no trace where nobody owned the field: by hand, or by an \
+                              autoscaler that is not among the objects at hand";
+
 fn foreign(place: &Place<'_>, owner: Option<usize>, entry: &Entry<'_>, is_risky: bool) -> Decision {
     let class = risk::class(place);
     if place.is_metadata() && !class.is_some_and(risk::Class::guards_metadata) {
-        return say(Verdict::Controller, owner, format!("unidentified controller {} added it", entry.manager));
+        let known = if entry.class == Class::Unknown { "unidentified controller" } else { "controller" };
+        return say(Verdict::Controller, owner, format!("{known} {} added it", entry.manager));
     }
     if place.cx.is_custom && !is_risky {
         return say(Verdict::Unknown, owner, format!("{} wrote it: whether that is the operator of this kind is not known", entry.manager));

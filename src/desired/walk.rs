@@ -68,6 +68,7 @@ fn field<'a>(place: &Place<'a>, name: &str) -> Place<'a> {
     Place {
         path: place.path.field(name),
         shape,
+        whole: place.whole.or_else(|| whole_at(place, whole)),
         is_unlisted: exact && !shape.is_known() && !place.shape.takes_any_field() && !is_type_meta(name),
         is_duplicate: place.is_duplicate,
         ..under(place, [place.desired, place.live, place.applied].map(|side| side?.get(name)), place.trail.field(name, whole))
@@ -94,7 +95,13 @@ fn under<'a>(place: &Place<'a>, [desired, live, applied]: [Option<&'a Value>; 3]
         applied_parent: place.applied,
         is_duplicate: false,
         is_unlisted: false,
+        whole: None,
     }
+}
+
+fn whole_at<'a>(place: &Place<'a>, whole: Whole) -> Option<super::place::Whole<'a>> {
+    let here = super::place::Whole { shape: place.shape, desired: place.desired, applied: place.applied };
+    (whole == Whole::Yes).then_some(here)
 }
 
 fn list(place: &Place<'_>, desired: &[Value], live: &[Value]) -> Vec<FieldDiff> {
@@ -120,7 +127,13 @@ fn list(place: &Place<'_>, desired: &[Value], live: &[Value]) -> Vec<FieldDiff> 
 fn item<'a>(place: &Place<'a>, row: Row, (desired, live, applied): (&'a [Value], &'a [Value], &'a [Value]), whole: Whole) -> Place<'a> {
     let sides = [row.desired.map(|i| &desired[i]), row.live.map(|i| &live[i]), row.applied.and_then(|i| applied.get(i))];
     let trail = place.trail.item(sides[1].or(sides[0]), row.live, whole);
-    Place { path: place.path.join(row.step), shape: place.shape.item(), is_duplicate: row.is_duplicate, ..under(place, sides, trail) }
+    Place {
+        path: place.path.join(row.step),
+        shape: place.shape.item(),
+        is_duplicate: row.is_duplicate,
+        whole: place.whole.or_else(|| whole_at(place, whole)),
+        ..under(place, sides, trail)
+    }
 }
 
 fn reordered(place: &Place<'_>, matters: bool) -> FieldDiff {
@@ -148,7 +161,7 @@ fn one_sided(place: &Place<'_>, value: &Value) -> Vec<FieldDiff> {
         Value::Array(items) => list(place, &[], items),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => below(place),
     };
-    match agreed(&rows) {
+    match agreed(place, &rows) {
         Some(row) => vec![folded(place, row, &rows)],
         None => rows,
     }
@@ -158,13 +171,15 @@ fn is_decided_whole(place: &Place<'_>) -> bool {
     place.desired.is_none() && (phenomena::by_server(place).is_some() || place.applied.is_none() && defaults::is_default(place))
 }
 
-/// The row that speaks for all: what is a default inside something added came with it.
-fn agreed(rows: &[FieldDiff]) -> Option<&FieldDiff> {
-    let is_quiet = |row: &&FieldDiff| matches!(row.verdict, Verdict::Equal | Verdict::Defaulted);
-    let first =
-        rows.iter().find(|row| !is_quiet(row)).or_else(|| rows.iter().find(|row| row.verdict == Verdict::Defaulted)).or(rows.first())?;
+/// The row that speaks for all: what is a default inside something added came with it, and so did what the server allocates for an item.
+fn agreed<'a>(place: &Place<'_>, rows: &'a [FieldDiff]) -> Option<&'a FieldDiff> {
+    let follows =
+        |row: &FieldDiff| matches!(row.verdict, Verdict::Equal | Verdict::Defaulted) || row.verdict == Verdict::Server && place.is_item();
+    let leads = rows.iter().find(|row| !follows(row));
+    let first = leads.or_else(|| rows.iter().find(|row| row.verdict != Verdict::Equal)).or(rows.first())?;
     let agrees = |row: &FieldDiff| row.verdict == first.verdict && row.owner == first.owner;
-    rows.iter().filter(|row| !is_quiet(row) || is_quiet(&first)).all(|row| agrees(row) || row.verdict == Verdict::Equal).then_some(first)
+    let may_differ = |row: &FieldDiff| row.verdict == Verdict::Equal || leads.is_some() && follows(row);
+    rows.iter().all(|row| agrees(row) || may_differ(row)).then_some(first)
 }
 
 fn folded(place: &Place<'_>, row: &FieldDiff, rows: &[FieldDiff]) -> FieldDiff {
