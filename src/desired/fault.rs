@@ -22,6 +22,27 @@ pub fn find(place: &Place<'_>) -> Option<String> {
     Some(format!("{wanted}; the server refuses {}", name_of(desired)))
 }
 
+/// Why nobody can say what is asked for here: it is encrypted, or holds a variable that something else fills in.
+pub fn unreadable(place: &Place<'_>) -> Option<&'static str> {
+    let desired = place.desired?.as_str()?;
+    if desired.starts_with("ENC[") && desired.ends_with(']') {
+        return Some("the manifest is encrypted here; whoever applies it knows the value");
+    }
+    let live = place.live.and_then(Value::as_str).unwrap_or_default();
+    is_template_of(desired, live).then_some("the manifest holds a variable here, which whoever applies it fills in")
+}
+
+/// Whether the one text can become the other by filling in its `${…}`.
+fn is_template_of(template: &str, text: &str) -> bool {
+    let Some((before, rest)) = template.split_once("${") else { return false };
+    let (Some((_, mut after)), Some(mut text)) = (rest.split_once('}'), text.strip_prefix(before)) else { return false };
+    while let Some((fixed, rest)) = after.split_once("${") {
+        let (Some((_, next)), Some(at)) = (rest.split_once('}'), text.find(fixed)) else { return false };
+        (after, text) = (next, &text[at + fixed.len()..]);
+    }
+    text.ends_with(after)
+}
+
 fn wrong_type(shape: Shape<'_>, desired: &Value) -> Option<&'static str> {
     let is_text = desired.is_string();
     match shape.leaf() {
@@ -68,5 +89,24 @@ fn name_of(value: &Value) -> &'static str {
         Value::String(_) => "this text",
         Value::Array(_) => "a list here",
         Value::Object(_) => "a map here",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_template_of;
+
+    #[test]
+    fn a_text_with_variables_can_become_what_fits_around_them() {
+        for (template, text, expected) in [
+            ("${A}", "x", true),
+            ("web:${TAG}", "web:1.2", true),
+            ("${HOST}:${PORT}/x", "h:80/x", true),
+            ("web:${TAG}", "cart:1.2", false),
+            ("web:1", "web:2", false),
+            ("${A", "x", false),
+        ] {
+            assert_eq!(is_template_of(template, text), expected, "{template} {text}");
+        }
     }
 }

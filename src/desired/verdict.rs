@@ -4,7 +4,7 @@
 use super::equal::same;
 use super::managers::{self, Class, Operation};
 use super::owner::Entry;
-use super::place::Place;
+use super::place::{Place, Whole};
 use super::{defaults, fault, helm, phenomena, risk};
 
 /// What a difference is.
@@ -78,46 +78,73 @@ enum Applied {
     Neither,
 }
 
+/// What is known of a place before it is judged.
+struct Known<'a> {
+    place: &'a Place<'a>,
+    owner: Option<usize>,
+    entry: Option<&'a Entry<'a>>,
+    /// The owner is the manager that applies the source.
+    is_ours: bool,
+    /// The kind is a custom one and nothing says what its fields are.
+    has_no_schema: bool,
+    applied: Applied,
+}
+
 /// Judges a place whose sides are not written alike.
 pub fn decide(place: &Place<'_>) -> Decision {
-    let names = place.names();
-    let is_same = same(place.shape, names, place.desired, place.live) && !(place.is_item() && place.is_one_sided());
-    let owners = place.owners();
-    let owner = owners.first().copied();
+    let is_same = same(place.shape, place.names(), place.desired, place.live) && !(place.is_item() && place.is_one_sided());
+    let owner = place.owners().first().copied();
     if is_same {
         return say(Verdict::Equal, owner, spelling(place));
     }
     if let Some(fault) = fault::find(place) {
         return say(Verdict::InvalidDesired, owner, fault);
     }
-    let entry = owner.map(|i| &place.cx.entries[i]);
-    let is_ours = owner.is_some_and(|i| place.cx.own.contains(&i));
+    if let Some(why) = fault::unreadable(place) {
+        return say(Verdict::Unknown, owner, why);
+    }
+    let known = Known {
+        place,
+        owner,
+        entry: owner.map(|i| &place.cx.entries[i]),
+        is_ours: owner.is_some_and(|i| place.cx.own.contains(&i)),
+        has_no_schema: place.cx.is_custom && !place.shape.is_known(),
+        applied: applied(place),
+    };
+    let decision = rightly_so(&known).unwrap_or_else(|| changed(&known));
+    with_package(place, decision)
+}
+
+/// What is no difference between what was asked for and what is: the server, a controller, or a default is behind it.
+fn rightly_so(known: &Known<'_>) -> Option<Decision> {
+    let Known { place, owner, entry, is_ours, .. } = *known;
     if phenomena::is_copy(place) {
-        return say(Verdict::Server, owner, "a copy of what was applied, kept by the tool that applied it");
+        return Some(say(Verdict::Server, owner, "a copy of what was applied, kept by the tool that applied it"));
     }
     // A person who writes what the server would allocate has chosen it.
     let by_person = !is_ours && entry.is_some_and(|e| e.class == Class::Person);
     if let Some(why) = phenomena::by_server(place).filter(|_| !by_person) {
-        return say(Verdict::Server, owner, why);
+        return Some(say(Verdict::Server, owner, why));
     }
     if let Some(why) = phenomena::by_controller(place, entry) {
-        return say(Verdict::Controller, owner, why);
+        return Some(say(Verdict::Controller, owner, why));
     }
-    if place.desired.is_none() && place.applied.is_none() && defaults::is_default(place) {
-        return say(Verdict::Defaulted, owner, "nobody asked for it; the value is the API's default");
-    }
+    let is_default = place.desired.is_none() && place.applied.is_none() && defaults::is_default(place);
+    is_default.then(|| say(Verdict::Defaulted, owner, "nobody asked for it; the value is the API's default"))
+}
+
+fn changed(known: &Known<'_>) -> Decision {
+    let (place, owner) = (known.place, known.owner);
     if place.is_duplicate {
         return say(Verdict::Drift, owner, duplicate(place));
     }
-    let applied = applied(place);
-    let decision = match (place.desired, entry) {
-        (Some(_), _) => declared(place, owner, entry, is_ours, applied),
-        (None, _) if applied == Applied::Live => {
+    match place.desired {
+        Some(_) => declared(known),
+        None if known.applied == Applied::Live => {
             say(Verdict::Pending, owner, "it was applied and is no longer asked for; the next apply removes it")
         }
-        (None, _) => extra(place, owner, entry, is_ours),
-    };
-    with_package(place, decision)
+        None => extra(known),
+    }
 }
 
 /// Helm changes custom resources by what differs between two revisions of the chart, so it never sees what somebody else did.
@@ -168,7 +195,8 @@ fn applied(place: &Place<'_>) -> Applied {
 }
 
 /// Desired says something and live says something else, or nothing.
-fn declared(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_ours: bool, applied: Applied) -> Decision {
+fn declared(known: &Known<'_>) -> Decision {
+    let Known { place, owner, entry, is_ours, applied, .. } = *known;
     let gone = place.live.is_none();
     if applied == Applied::Live {
         let text = if gone { "declared and not applied yet" } else { "live is still what was last applied; desired is newer" };
@@ -206,11 +234,10 @@ fn declared(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, 
 }
 
 /// Live says something that desired does not mention, and it was not applied as it stands.
-fn extra(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_ours: bool) -> Decision {
-    let no_schema = place.cx.is_custom && !place.shape.is_known();
-    let is_risky = risk::class(place).is_some_and(risk::Class::is_risky);
-    let Some(entry) = entry else {
-        return by_nobody(place, no_schema);
+fn extra(known: &Known<'_>) -> Decision {
+    let Known { place, owner, is_ours, has_no_schema, .. } = *known;
+    let Some(entry) = known.entry else {
+        return by_nobody(known);
     };
     if place.applied.is_some() {
         let verdict = if is_ours { Verdict::Pending } else { Verdict::Drift };
@@ -218,14 +245,14 @@ fn extra(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_
     }
     let creates =
         entry.operation == Operation::Update && managers::declares(entry.manager, entry.operation) || entry.manager == "before-first-apply";
-    if let Some(whole) = place.whole.filter(|whole| is_ours && !(no_schema && creates) && whole.desired.is_some()) {
-        return in_whole(owner, entry, whole.was_applied(), no_schema);
+    if let Some(whole) = place.whole.filter(|whole| is_ours && !(has_no_schema && creates) && whole.desired.is_some()) {
+        return in_whole(known, entry, whole);
     }
     match entry.class {
         _ if is_ours && entry.operation == Operation::Apply => {
             say(Verdict::Pending, owner, format!("{} applied it and desired no longer has it; the next apply removes it", entry.manager))
         }
-        _ if (is_ours || creates) && no_schema => say(
+        _ if (is_ours || creates) && has_no_schema => say(
             Verdict::Defaulted,
             owner,
             format!("written when {} created the object, most likely by a default of its schema", entry.manager),
@@ -235,21 +262,21 @@ fn extra(place: &Place<'_>, owner: Option<usize>, entry: Option<&Entry<'_>>, is_
         }
         Class::Person => say(Verdict::Drift, owner, hand(place, entry)),
         Class::GitOps | Class::Package => say(Verdict::Drift, owner, wrote(entry)),
-        Class::Controller | Class::Injector | Class::Unknown | Class::Bookkeeping => foreign(place, owner, entry, is_risky),
+        Class::Controller | Class::Injector | Class::Unknown | Class::Bookkeeping => foreign(known, entry),
     }
 }
 
 /// Something more in a list or map that has one owner: ours, or another actor would own the whole now.
-fn in_whole(owner: Option<usize>, entry: &Entry<'_>, was_applied: bool, no_schema: bool) -> Decision {
-    let name = entry.manager;
-    if no_schema {
+fn in_whole(known: &Known<'_>, entry: &Entry<'_>, whole: Whole<'_>) -> Decision {
+    let (name, owner) = (entry.manager, known.owner);
+    if known.has_no_schema {
         return say(
             Verdict::Unknown,
             owner,
             format!("in a list that {name} owns: a default, admission or a change; the schema of the kind would tell"),
         );
     }
-    if was_applied {
+    if whole.was_applied() {
         return say(
             Verdict::Admission,
             owner,
@@ -259,7 +286,8 @@ fn in_whole(owner: Option<usize>, entry: &Entry<'_>, was_applied: bool, no_schem
     say(Verdict::Pending, owner, format!("only {name} wrote the whole: desired is newer than its last apply, or admission added this"))
 }
 
-fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
+fn by_nobody(known: &Known<'_>) -> Decision {
+    let place = known.place;
     let bare = place.cx.entries.is_empty();
     if place.applied.is_some() {
         return say(Verdict::Drift, None, "live differs from what was applied, and it is no longer asked for");
@@ -270,7 +298,7 @@ fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
     if place.path.fields().eq(["spec", "replicas"]) {
         return say(Verdict::Drift, None, UNTRACED_SCALE);
     }
-    match (bare, no_schema) {
+    match (bare, known.has_no_schema) {
         (true, true) => {
             say(Verdict::Unknown, None, "a default of the schema or a change: neither managedFields nor the schema of the kind is at hand")
         }
@@ -284,13 +312,14 @@ fn by_nobody(place: &Place<'_>, no_schema: bool) -> Decision {
 const UNTRACED_SCALE: &str = "scaled through the scale subresource, which leaves no trace where nobody owned the field: by hand, or by an \
                               autoscaler that is not among the objects at hand";
 
-fn foreign(place: &Place<'_>, owner: Option<usize>, entry: &Entry<'_>, is_risky: bool) -> Decision {
+fn foreign(known: &Known<'_>, entry: &Entry<'_>) -> Decision {
+    let (place, owner) = (known.place, known.owner);
     let class = risk::class(place);
     if place.is_metadata() && !class.is_some_and(risk::Class::guards_metadata) {
         let known = if entry.class == Class::Unknown { "unidentified controller" } else { "controller" };
         return say(Verdict::Controller, owner, format!("{known} {} added it", entry.manager));
     }
-    if place.cx.is_custom && !is_risky {
+    if place.cx.is_custom && !class.is_some_and(risk::Class::is_risky) {
         return say(Verdict::Unknown, owner, format!("{} wrote it: whether that is the operator of this kind is not known", entry.manager));
     }
     say(Verdict::Drift, owner, wrote(entry))

@@ -31,7 +31,7 @@ pub fn walk(place: &Place<'_>) -> Vec<FieldDiff> {
 fn is_left_out(place: &Place<'_>) -> bool {
     let name = place.path.last();
     match place.path.steps() {
-        [Step::Field(_)] => matches!(name, "status" | "apiVersion" | "kind"),
+        [Step::Field(_)] => matches!(name, "status" | "apiVersion" | "kind" | "sops"),
         [Step::Field(metadata), Step::Field(_)] if metadata == "metadata" => matches!(
             name,
             "name"

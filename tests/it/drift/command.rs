@@ -1,0 +1,110 @@
+//! `holdup diff` by the real program: what it prints, and the exit codes that scripts rely on.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// A folder of files for one test.
+struct Files(PathBuf);
+
+impl Files {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("diff").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, name: &str, text: impl ToString) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text.to_string()).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+#[track_caller]
+fn diff(args: &[&str], expected: i32) -> (String, String) {
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("diff-state");
+    let output = Command::new(env!("CARGO_BIN_EXE_holdup")).arg("diff").args(args).env("XDG_STATE_HOME", state).output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(expected), "{args:?}\n{out}\n{err}");
+    (out, err)
+}
+
+fn config(name: &str, data: Value) -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}, "data": data})
+}
+
+#[test]
+fn it_exits_by_what_it_found() {
+    let files = Files::new("exits");
+    let [one, other] = [files.write("one.json", config("a", json!({"k": "1"}))), files.write("other.json", config("a", json!({"k": "2"})))];
+    let (text, _) = diff(&["--live", &one, "--desired", &one], 0);
+    assert!(text.contains("No drift."), "{text}");
+    let (text, _) = diff(&["--live", &one, "-f", &other], 1);
+    assert!(text.contains("data.k") && text.contains("- 2") && text.contains("+ 1") && text.contains("drift"), "{text}");
+    let (text, _) = diff(&["--live", &one], 3);
+    assert!(text.contains("nothing says what was asked for"), "{text}");
+    let (_, err) = diff(&["--live", "/nonexistent/file", "-f", &other], 2);
+    assert!(err.contains("/nonexistent/file cannot be read"), "{err}");
+    let broken = files.write("broken.yaml", "{: nonsense");
+    let (_, err) = diff(&["--live", &one, "-f", &broken], 2);
+    assert!(err.contains("holds no Kubernetes object"), "{err}");
+}
+
+#[test]
+fn one_object_is_a_diff_and_several_are_a_list() {
+    let files = Files::new("several");
+    let live = files.write("live.json", json!({"kind": "List", "items": [config("a", json!({"k": "1"})), config("b", json!({}))]}));
+    let wanted = files.write("wanted.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: '1'}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\n");
+    let (text, _) = diff(&["--live", &live, "-f", &wanted, "-o", "json"], 1);
+    let list: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(list["kind"], "DiffList");
+    assert_eq!(list["items"][0]["object"], "ConfigMap/shop/a");
+    assert_eq!(list["items"][1]["fields"][0]["verdict"], "pending");
+    let (text, _) = diff(&["--live", &live, "-f", &wanted, "-o", "json", "configmap/a"], 0);
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["kind"], "Diff");
+}
+
+#[test]
+fn a_helm_release_among_the_objects_says_what_was_asked_for() {
+    let files = Files::new("helm");
+    let mut live = config("a", json!({"k": "2"}));
+    live["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
+    live["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "Helm"});
+    let manifest = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: '1'}\n";
+    let release =
+        json!({"name": "shop", "namespace": "shop", "version": 3, "info": {"status": "deployed"}, "manifest": manifest}).to_string();
+    let packed = STANDARD.encode(STANDARD.encode(release));
+    let record = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "sh.helm.release.v1.shop.v3", "namespace": "shop"}, "data": {"release": packed}});
+    let all = files.write("all.json", json!({"kind": "List", "apiVersion": "v1", "items": [live, record]}));
+    let (text, _) = diff(&["--from", &all, "configmap/a", "-o", "json"], 1);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["desiredSource"], "helm release shop, revision 3");
+    let fields = found["fields"].as_array().unwrap();
+    assert_eq!(fields.len(), 1, "{text}");
+    assert_eq!((&fields[0]["path"], &fields[0]["verdict"]), (&json!("data.k"), &json!("drift")));
+}
+
+#[test]
+fn the_last_applied_annotation_and_the_revision_before_are_sources_too() {
+    let files = Files::new("sources");
+    let mut live = config("a", json!({"k": "2"}));
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": config("a", json!({"k": "1"})).to_string()});
+    let (text, _) = diff(&["--live", &files.write("applied.json", live), "-o", "json"], 1);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["desiredSource"], "last-applied annotation of kubectl");
+    let template = |image: &str| json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
+    let replica_set = |revision: &str, image: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("web-{revision}"), "namespace": "shop",
+            "annotations": {"deployment.kubernetes.io/revision": revision}, "ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "u", "controller": true}]},
+            "spec": {"template": template(image)}})
+    };
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "u"}, "spec": {"template": template("i:2")}});
+    let items = json!({"kind": "List", "items": [deployment, replica_set("1", "i:1"), replica_set("2", "i:2")]});
+    let (text, _) = diff(&["--from", &files.write("revisions.json", items), "deploy/web", "-o", "yaml"], 1);
+    assert!(text.contains("revision 1 (ReplicaSet web-1") && text.contains("i:1"), "{text}");
+}
