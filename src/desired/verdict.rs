@@ -224,6 +224,11 @@ fn declared(known: &Known<'_>) -> Decision {
         None if place.cx.entries.is_empty() => {
             say(Verdict::Drift, None, format!("live differs; the object has no managedFields to say who wrote it{also}"))
         }
+        None if gone && applied == Applied::Unsaid => say(
+            Verdict::Drift,
+            None,
+            "declared but absent: somebody removed it, which leaves neither owner nor trace, or it was never applied",
+        ),
         None if gone => say(Verdict::Drift, None, format!("declared but absent; a removal leaves neither owner nor trace{also}")),
         None => say(
             Verdict::Drift,

@@ -17,9 +17,9 @@ impl Files {
         Self(folder)
     }
 
-    fn write(&self, name: &str, text: impl ToString) -> String {
+    fn write(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
-        std::fs::write(&path, text.to_string()).unwrap();
+        std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     }
 }
@@ -33,14 +33,17 @@ fn diff(args: &[&str], expected: i32) -> (String, String) {
     (out, err)
 }
 
-fn config(name: &str, data: Value) -> Value {
+fn config(name: &str, data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "shop"}, "data": data})
 }
 
 #[test]
 fn it_exits_by_what_it_found() {
     let files = Files::new("exits");
-    let [one, other] = [files.write("one.json", config("a", json!({"k": "1"}))), files.write("other.json", config("a", json!({"k": "2"})))];
+    let [one, other] = [
+        files.write("one.json", &config("a", &json!({"k": "1"})).to_string()),
+        files.write("other.json", &config("a", &json!({"k": "2"})).to_string()),
+    ];
     let (text, _) = diff(&["--live", &one, "--desired", &one], 0);
     assert!(text.contains("No drift."), "{text}");
     let (text, _) = diff(&["--live", &one, "-f", &other], 1);
@@ -57,7 +60,8 @@ fn it_exits_by_what_it_found() {
 #[test]
 fn one_object_is_a_diff_and_several_are_a_list() {
     let files = Files::new("several");
-    let live = files.write("live.json", json!({"kind": "List", "items": [config("a", json!({"k": "1"})), config("b", json!({}))]}));
+    let live =
+        files.write("live.json", &json!({"kind": "List", "items": [config("a", &json!({"k": "1"})), config("b", &json!({}))]}).to_string());
     let wanted = files.write("wanted.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: '1'}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: shop}\n");
     let (text, _) = diff(&["--live", &live, "-f", &wanted, "-o", "json"], 1);
     let list: Value = serde_json::from_str(&text).unwrap();
@@ -71,7 +75,7 @@ fn one_object_is_a_diff_and_several_are_a_list() {
 #[test]
 fn a_helm_release_among_the_objects_says_what_was_asked_for() {
     let files = Files::new("helm");
-    let mut live = config("a", json!({"k": "2"}));
+    let mut live = config("a", &json!({"k": "2"}));
     live["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
     live["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "Helm"});
     let manifest = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: '1'}\n";
@@ -79,7 +83,7 @@ fn a_helm_release_among_the_objects_says_what_was_asked_for() {
         json!({"name": "shop", "namespace": "shop", "version": 3, "info": {"status": "deployed"}, "manifest": manifest}).to_string();
     let packed = STANDARD.encode(STANDARD.encode(release));
     let record = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "sh.helm.release.v1.shop.v3", "namespace": "shop"}, "data": {"release": packed}});
-    let all = files.write("all.json", json!({"kind": "List", "apiVersion": "v1", "items": [live, record]}));
+    let all = files.write("all.json", &json!({"kind": "List", "apiVersion": "v1", "items": [live, record]}).to_string());
     let (text, _) = diff(&["--from", &all, "configmap/a", "-o", "json"], 1);
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found["desiredSource"], "helm release shop, revision 3");
@@ -91,10 +95,10 @@ fn a_helm_release_among_the_objects_says_what_was_asked_for() {
 #[test]
 fn the_last_applied_annotation_and_the_revision_before_are_sources_too() {
     let files = Files::new("sources");
-    let mut live = config("a", json!({"k": "2"}));
+    let mut live = config("a", &json!({"k": "2"}));
     live["metadata"]["annotations"] =
-        json!({"kubectl.kubernetes.io/last-applied-configuration": config("a", json!({"k": "1"})).to_string()});
-    let (text, _) = diff(&["--live", &files.write("applied.json", live), "-o", "json"], 1);
+        json!({"kubectl.kubernetes.io/last-applied-configuration": config("a", &json!({"k": "1"})).to_string()});
+    let (text, _) = diff(&["--live", &files.write("applied.json", &live.to_string()), "-o", "json"], 1);
     let found: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(found["desiredSource"], "last-applied annotation of kubectl");
     let template = |image: &str| json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
@@ -105,6 +109,6 @@ fn the_last_applied_annotation_and_the_revision_before_are_sources_too() {
     };
     let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "u"}, "spec": {"template": template("i:2")}});
     let items = json!({"kind": "List", "items": [deployment, replica_set("1", "i:1"), replica_set("2", "i:2")]});
-    let (text, _) = diff(&["--from", &files.write("revisions.json", items), "deploy/web", "-o", "yaml"], 1);
+    let (text, _) = diff(&["--from", &files.write("revisions.json", &items.to_string()), "deploy/web", "-o", "yaml"], 1);
     assert!(text.contains("revision 1 (ReplicaSet web-1") && text.contains("i:1"), "{text}");
 }
