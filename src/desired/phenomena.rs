@@ -72,6 +72,10 @@ fn of_metadata(place: &Place<'_>) -> Option<&'static str> {
         ["metadata", "annotations" | "labels", name] if TRACKING.iter().any(|start| name.starts_with(start)) => {
             Some("added by the tool that applied the object")
         }
+        // The label by which Argo CD may know its objects is one that charts set too: it is Argo's where Argo wrote it.
+        ["metadata", "labels" | "annotations", "app.kubernetes.io/instance"] if is_by_argo(place) => {
+            Some("added by Argo CD, which tracks the object by it")
+        }
         ["metadata", "labels", "app.kubernetes.io/managed-by"] if place.live == Some(&Value::from("Helm")) => {
             Some("added by Helm when it applied the object")
         }
@@ -83,6 +87,10 @@ fn of_metadata(place: &Place<'_>) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+fn is_by_argo(place: &Place<'_>) -> bool {
+    place.trail.owners().any(|i| place.cx.entries[i].manager.starts_with("argocd"))
 }
 
 const SERVER_NOTES: &[&str] = &[
@@ -102,6 +110,11 @@ const TRACKING: &[&str] = &[
     "argocd.argoproj.io/installation-id",
     "kustomize.toolkit.fluxcd.io/",
     "helm.toolkit.fluxcd.io/",
+    "applyset.kubernetes.io/",
+    "fleet.cattle.io/",
+    "kapp.k14s.io/",
+    "objectset.rio.cattle.io/",
+    "skaffold.dev/",
 ];
 
 /// Why a controller rightly wrote this, if one did.

@@ -70,7 +70,6 @@ fn field<'a>(place: &Place<'a>, name: &str) -> Place<'a> {
         shape,
         whole: place.whole.or_else(|| whole_at(place, whole)),
         is_unlisted: exact && !shape.is_known() && !place.shape.takes_any_field() && !is_type_meta(name),
-        is_duplicate: place.is_duplicate,
         ..under(place, [place.desired, place.live, place.applied].map(|side| side?.get(name)), place.trail.field(name, whole))
     }
 }
