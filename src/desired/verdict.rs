@@ -147,9 +147,11 @@ fn changed(known: &Known<'_>) -> Decision {
     }
 }
 
-/// Helm changes custom resources by what differs between two revisions of the chart, so it never sees what somebody else did.
+/// Without server-side apply Helm changes custom resources by what differs between two revisions of the chart, so it never sees what
+/// somebody else did.
 fn with_package(place: &Place<'_>, mut decision: Decision) -> Decision {
-    if decision.verdict == Verdict::Drift && place.cx.is_custom && helm::of(place.cx.live).is_some() {
+    let applies = place.cx.own.iter().any(|i| place.cx.entries[*i].operation == Operation::Apply);
+    if decision.verdict == Verdict::Drift && place.cx.is_custom && !applies && helm::of(place.cx.live).is_some() {
         decision.reason.push_str("; helm upgrade will not put it back");
     }
     decision

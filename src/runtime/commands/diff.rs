@@ -48,7 +48,11 @@ impl Files {
         let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
         let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
         Ok(Self {
-            live: live.into_iter().map(|object| Object::new(object, redactor)).collect(),
+            live: live
+                .into_iter()
+                .map(|object| Object::new(object, redactor))
+                .filter(|object| is_in(object, &cli.cluster.namespaces))
+                .collect(),
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
             related,
@@ -58,6 +62,12 @@ impl Files {
     fn fetched<'a>(&'a self, live: &'a Object, redactor: &'a Redactor) -> Fetched<'a> {
         Fetched { live, files: &self.manifests, releases: &self.releases, related: &self.related, redactor }
     }
+}
+
+/// `-n` narrows what lies in namespaces.
+fn is_in(object: &Object, namespaces: &[String]) -> bool {
+    let namespace = object.identity().namespace;
+    namespaces.is_empty() || namespace.is_empty() || namespaces.contains(&namespace)
 }
 
 /// A record that cannot be read costs only itself.
