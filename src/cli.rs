@@ -163,6 +163,12 @@ pub struct DiffArgs {
     /// A file with other objects of the cluster that explain differences: autoscalers, definitions, releases
     #[arg(long, value_name = "FILE")]
     pub related: Vec<PathBuf>,
+    /// Compare what this Helm release installed
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["desired", "live", "from"])]
+    pub release: Option<String>,
+    /// Compare every object that says what was asked for, worst first
+    #[arg(long, conflicts_with_all = ["objects", "desired", "release"])]
+    pub all: bool,
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]
     pub output: DiffFormat,
 }

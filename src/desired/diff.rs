@@ -14,7 +14,7 @@ use super::verdict::Verdict;
 use super::{applied, tracking, walk};
 
 /// An object beside what was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Diff {
     pub object: Identity,
     /// Places that differ, as they follow one another in the objects.
@@ -44,6 +44,13 @@ pub struct Owner {
     /// The manager's last write; this field was written at or before it. "" if it is not told.
     pub time: String,
     pub class: Class,
+}
+
+/// Who owns places of an object, by their own word, and how many; those with most first.
+pub fn owners(object: &Object) -> Vec<(Owner, usize)> {
+    let mut all: Vec<(Owner, usize)> = owner::entries(object.value()).iter().map(|entry| (Owner::of(entry), entry.size())).collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.manager.cmp(&b.0.manager)).then_with(|| a.0.subresource.cmp(&b.0.subresource)));
+    all
 }
 
 /// What else is known beside the two sides.

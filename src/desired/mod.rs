@@ -26,12 +26,13 @@ mod verdict;
 mod walk;
 mod weigh;
 
-pub use diff::{Diff, Evidence, FieldDiff, Owner, diff};
+pub use diff::{Diff, Evidence, FieldDiff, Owner, diff, owners};
 pub use helm::Release;
 pub use managers::{Class as ActorClass, Operation};
 pub use object::{Identity, Object};
 pub use path::{Path, Step};
 pub use risk::{ANY_DRIFT, Class as RiskClass, Risk};
+pub use shape::is_built_in;
 pub use source::{Desired, Fetched, SOURCES, Source, desired, released};
 pub use verdict::Verdict;
 pub use weigh::Direction;

@@ -36,6 +36,26 @@ fn entry(value: &Value) -> Option<Entry<'_>> {
     })
 }
 
+impl Entry<'_> {
+    /// How many places it owns.
+    pub fn size(&self) -> usize {
+        self.fields.map_or(0, size)
+    }
+}
+
+fn size(map: &Map<String, Value>) -> usize {
+    let below: usize = map.values().filter_map(Value::as_object).map(size).sum();
+    below + usize::from(is_member(map))
+}
+
+/// When the manager that owns an annotation last wrote; "" if nobody says so.
+pub fn wrote_annotation(object: &Value, name: &str) -> String {
+    let entries = entries(object);
+    let notes = Trail::root(&entries).field("metadata", Whole::No).field("annotations", Whole::No);
+    let times = notes.field(name, Whole::No).owners().map(|i| entries[i].time).max();
+    times.unwrap_or_default().to_owned()
+}
+
 /// What the entries say of one place: where each stands in its tree of fields.
 #[derive(Clone, Debug, Default)]
 pub struct Trail<'a> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::helm::{self, Release};
 use super::object::Object;
-use super::revision;
+use super::{owner, revision};
 use crate::redact::Redactor;
 
 /// What there is to find desired state in.
@@ -27,6 +27,8 @@ pub struct Desired {
     pub source: &'static str,
     /// The source in words, with its age where it is known.
     pub title: String,
+    /// When this was asked for, where it is known; else "".
+    pub at: String,
     pub object: Object,
 }
 
@@ -72,7 +74,27 @@ pub fn released<'a>(fetched: &Fetched<'a>) -> Option<&'a Object> {
 fn manifests(fetched: &Fetched<'_>) -> Vec<Desired> {
     let identity = fetched.live.identity();
     let own = fetched.files.iter().filter(|(_, object)| object.identity().is_like(&identity));
-    own.map(|(file, object)| Desired { source: "manifest", title: format!("manifest {file}"), object: object.clone() }).collect()
+    own.map(|(file, object)| Desired::of_manifest(file, object)).collect()
+}
+
+impl Desired {
+    /// What a manifest says that the user gave.
+    pub fn of_manifest(file: &str, object: &Object) -> Self {
+        Self { source: "manifest", title: format!("manifest {file}"), at: String::new(), object: object.clone() }
+    }
+
+    /// What a release says.
+    pub fn of_release(release: &Release, object: &Object) -> Self {
+        let state = if release.status == "deployed" { String::new() } else { format!(" ({})", release.status) };
+        let since = if release.deployed.is_empty() { String::new() } else { format!(", deployed {}", release.deployed) };
+        let title = format!("helm release {}, revision {}{state}{since}", release.name, release.revision);
+        Self { source: "helm", title, at: release.deployed.clone(), object: object.clone() }
+    }
+
+    /// What this source does not know.
+    pub fn cannot(&self) -> &'static str {
+        SOURCES.iter().find(|source| source.id == self.source).map_or("", |source| source.cannot)
+    }
 }
 
 /// The newest deployed revision; a newer one that failed or is under way is offered behind it, since live may be half-way.
@@ -83,12 +105,7 @@ fn deployed(fetched: &Fetched<'_>) -> Vec<Desired> {
     let wanted = |release: &&&Release| release.revision == newest || release.revision > newest && release.status != "superseded";
     let mut found: Vec<&&Release> = revisions.iter().filter(wanted).collect();
     found.sort_by_key(|release| (release.revision != newest, std::cmp::Reverse(release.revision)));
-    let of = |release: &&Release| {
-        let state = if release.status == "deployed" { String::new() } else { format!(" ({})", release.status) };
-        let since = if release.deployed.is_empty() { String::new() } else { format!(", deployed {}", release.deployed) };
-        let title = format!("helm release {}, revision {}{state}{since}", release.name, release.revision);
-        Some(Desired { source: "helm", title, object: helm::object(release, &identity)?.clone() })
-    };
+    let of = |release: &&Release| Some(Desired::of_release(release, helm::object(release, &identity)?));
     found.into_iter().filter_map(of).collect()
 }
 
@@ -96,6 +113,7 @@ fn last_applied(fetched: &Fetched<'_>) -> Vec<Desired> {
     let of = |copy: &super::applied::Copy| Desired {
         source: "last-applied",
         title: format!("last-applied annotation of {}", copy.tool),
+        at: owner::wrote_annotation(fetched.live.value(), copy.annotation),
         object: Object::new(copy.object.clone(), fetched.redactor),
     };
     fetched.live.copies().iter().map(of).collect()
@@ -106,7 +124,7 @@ fn previous(fetched: &Fetched<'_>) -> Vec<Desired> {
     let of = |revision: revision::Revision| {
         let cause = revision.cause.as_deref().map_or(String::new(), |cause| format!(", {cause}"));
         let title = format!("revision {} ({}, made {}){cause}", revision.number, revision.keeper, revision.created);
-        Desired { source: "revision", title, object: Object::new(revision.of(live), fetched.redactor) }
+        Desired { source: "revision", title, at: revision.created.clone(), object: Object::new(revision.of(live), fetched.redactor) }
     };
     revision::revisions(live, fetched.related).into_iter().skip(1).map(of).collect()
 }

@@ -349,6 +349,7 @@ fn wrote(entry: &Entry<'_>) -> String {
         Class::GitOps | Class::Package => format!("second applier: {} wrote it", entry.manager),
         Class::Controller | Class::Injector => format!("{} wrote it, not a field that it is known to keep", entry.manager),
         Class::Bookkeeping => format!("an earlier manager wrote it ({})", entry.manager),
+        Class::Unknown if entry.operation == Operation::Apply => format!("second applier: {} applied it on the server", entry.manager),
         Class::Unknown => format!("{} wrote it, an unidentified program", entry.manager),
     };
     if entry.time.is_empty() { who } else { format!("{who}, at or before {}", entry.time) }

@@ -9,22 +9,70 @@ use serde_json::Value;
 use super::clean::{self, clean};
 use super::text::Paint;
 use super::wire::{API_VERSION, escape};
-use crate::desired::{ANY_DRIFT, Diff, FieldDiff, Operation, Verdict};
+use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff, Operation, Verdict};
 
 /// An object with its differences and where the desired side comes from.
+#[derive(Default)]
 pub struct Compared {
     pub diff: Diff,
     /// `None`: nothing says what was asked for.
-    pub source: Option<String>,
+    pub source: Option<Said>,
+    /// Titles of the less trusted sources.
+    pub others: Vec<String>,
+    /// Who owns fields, and how many, where nothing says what was asked for.
+    pub owners: Vec<(desired::Owner, usize)>,
+    /// Why the object could not be read; then there is nothing else.
+    pub unread: Option<String>,
+    /// What could not be read that might explain differences.
+    pub unchecked: Vec<Unchecked>,
+    /// Explained differences that were counted and not kept.
+    pub folded: BTreeMap<&'static str, usize>,
+}
+
+/// A source of desired state in words.
+pub struct Said {
+    pub title: String,
+    /// When it was asked for, where that is known; else "".
+    pub at: String,
+    pub cannot: &'static str,
+}
+
+/// What was not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchecked {
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub why: String,
+}
+
+/// Objects that were compared.
+pub enum Compilation {
+    /// One or several that were named.
+    Named(Vec<Compared>),
+    /// Everything in reach, and what was not read.
+    Everything(Vec<Compared>, Vec<Unchecked>),
+}
+
+impl Compilation {
+    pub fn all(&self) -> &[Compared] {
+        let (Self::Named(all) | Self::Everything(all, _)) = self;
+        all
+    }
+}
+
+impl From<&desired::Desired> for Said {
+    fn from(desired: &desired::Desired) -> Self {
+        Self { title: desired.title.clone(), at: desired.at.clone(), cannot: desired.cannot() }
+    }
 }
 
 /// One object as itself, several as a list.
-pub fn json(all: &[Compared]) -> String {
+pub fn json(all: &Compilation) -> String {
     escape(&serde_json::to_string(&wire(all)).expect("plain data with text keys can always be written"))
 }
 
 /// The same as YAML.
-pub fn yaml(all: &[Compared]) -> String {
+pub fn yaml(all: &Compilation) -> String {
     let mut value = wire(all);
     clean::clean_all(&mut value);
     serde_saphyr::to_string(&value).expect("plain data with text keys can always be written")
@@ -37,8 +85,23 @@ struct Wire<'a> {
     kind: &'static str,
     object: String,
     desired_source: Option<&'a str>,
+    desired_at: Option<&'a str>,
+    cannot_show: Option<&'a str>,
+    other_sources: &'a [String],
     summary: BTreeMap<&'static str, usize>,
     fields: Vec<Field<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    owners: Vec<Owning<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<&'a str>,
+    unchecked: &'a [Unchecked],
+}
+
+#[derive(Serialize)]
+struct Owning<'a> {
+    #[serde(flatten)]
+    owner: Owner<'a>,
+    fields: usize,
 }
 
 #[derive(Serialize)]
@@ -62,34 +125,53 @@ struct Owner<'a> {
     class: &'static str,
 }
 
-fn wire(all: &[Compared]) -> Value {
-    let items: Vec<Wire<'_>> = all.iter().map(one).collect();
-    let value = match items.as_slice() {
-        [item] => serde_json::to_value(item),
-        items => {
+fn wire(all: &Compilation) -> Value {
+    let items: Vec<Wire<'_>> = all.all().iter().map(one).collect();
+    let value = match (all, items.as_slice()) {
+        (Compilation::Named(_), [item]) => serde_json::to_value(item),
+        (Compilation::Named(_), items) => {
             serde_json::to_value(items).map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items}))
         }
+        (Compilation::Everything(_, unread), items) => serde_json::to_value(items)
+            .map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items, "unchecked": unread})),
     };
     value.expect("plain data with text keys can always be written")
 }
 
 fn one(compared: &Compared) -> Wire<'_> {
+    let source = compared.source.as_ref();
     Wire {
         api_version: API_VERSION,
         kind: "Diff",
         object: compared.diff.object.to_string(),
-        desired_source: compared.source.as_deref(),
-        summary: summary(&compared.diff),
+        desired_source: source.map(|said| said.title.as_str()),
+        desired_at: source.map(|said| said.at.as_str()).filter(|at| !at.is_empty()),
+        cannot_show: source.map(|said| said.cannot).filter(|cannot| !cannot.is_empty()),
+        other_sources: &compared.others,
+        summary: summary(compared),
         fields: compared.diff.fields.iter().map(field).collect(),
+        owners: compared.owners.iter().map(|(owner, fields)| Owning { owner: owning(owner), fields: *fields }).collect(),
+        unread: compared.unread.as_deref(),
+        unchecked: &compared.unchecked,
     }
 }
 
-fn summary(diff: &Diff) -> BTreeMap<&'static str, usize> {
-    let mut counts = BTreeMap::new();
-    for field in &diff.fields {
+fn summary(compared: &Compared) -> BTreeMap<&'static str, usize> {
+    let mut counts = compared.folded.clone();
+    for field in &compared.diff.fields {
         *counts.entry(field.verdict.id()).or_default() += 1;
     }
     counts
+}
+
+fn owning(owner: &desired::Owner) -> Owner<'_> {
+    Owner {
+        manager: &owner.manager,
+        operation: operation(owner.operation),
+        time: Some(owner.time.as_str()).filter(|time| !time.is_empty()),
+        subresource: &owner.subresource,
+        class: owner.class.id(),
+    }
 }
 
 fn field(field: &FieldDiff) -> Field<'_> {
@@ -100,13 +182,7 @@ fn field(field: &FieldDiff) -> Field<'_> {
         verdict: field.verdict.id(),
         risk: field.risk.as_ref().map(|risk| risk.text.as_str()),
         controls: controls(field),
-        owner: field.owner.as_ref().map(|owner| Owner {
-            manager: &owner.manager,
-            operation: operation(owner.operation),
-            time: Some(owner.time.as_str()).filter(|time| !time.is_empty()),
-            subresource: &owner.subresource,
-            class: owner.class.id(),
-        }),
+        owner: field.owner.as_ref().map(owning),
         reason: &field.reason,
     }
 }
@@ -128,17 +204,73 @@ fn controls(field: &FieldDiff) -> Vec<&'static str> {
 }
 
 /// What a person needs: each difference that somebody has to look at, with its reason; the rest is counted.
-pub fn text(all: &[Compared], paint: Paint) -> String {
+pub fn text(all: &Compilation, paint: Paint) -> String {
     let mut out = String::new();
-    for (i, compared) in all.iter().enumerate() {
-        let gap = if i > 0 { "\n" } else { "" };
-        let source = compared.source.as_deref().unwrap_or("nothing says what was asked for");
-        let _ = writeln!(out, "{gap}{}", clean(&format!("{} · desired: {source}", compared.diff.object)));
-        let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| is_shown(field.verdict));
-        shown.iter().for_each(|field| row(&mut out, field, paint));
-        let _ = writeln!(out, "{}", footer(&shown, &folded));
+    for (i, compared) in all.all().iter().enumerate() {
+        out.push_str(if i > 0 { "\n" } else { "" });
+        object(&mut out, compared, paint);
+    }
+    match all {
+        Compilation::Named(_) => {}
+        Compilation::Everything(all, unread) => totals(&mut out, all, unread),
     }
     out
+}
+
+fn object(out: &mut String, compared: &Compared, paint: Paint) {
+    let name = &compared.diff.object;
+    if let Some(why) = &compared.unread {
+        let _ = writeln!(out, "{}", clean(&format!("{name} · not read: {why}")));
+        return;
+    }
+    let source = compared.source.as_ref().map_or("nothing says what was asked for", |said| &said.title);
+    let _ = writeln!(out, "{}", clean(&format!("{name} · desired: {source}")));
+    for line in compared.source.iter().flat_map(about).chain(compared.unchecked.iter().map(not_checked)) {
+        let _ = writeln!(out, "  {}", clean(&line));
+    }
+    let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| is_shown(field.verdict));
+    shown.iter().for_each(|field| row(out, field, paint));
+    match compared.source {
+        Some(_) => {
+            let _ = writeln!(out, "{}", footer(&shown, &folded, compared));
+        }
+        None => owners(out, compared),
+    }
+}
+
+/// What the source may not know, and since when it says what it says, unless its title tells already.
+fn about(said: &Said) -> Vec<String> {
+    let at = Some(&said.at).filter(|at| !at.is_empty() && !said.title.contains(at.as_str())).map(|at| format!("last written {at}; "));
+    let cannot = Some(said.cannot).filter(|cannot| !cannot.is_empty());
+    cannot.map(|cannot| format!("{}it cannot show: {cannot}", at.unwrap_or_default())).into_iter().collect()
+}
+
+fn not_checked(unchecked: &Unchecked) -> String {
+    let place = unchecked.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
+    format!("not checked: {}{place}: {}", unchecked.kind, unchecked.why)
+}
+
+/// Without a source there is still who wrote what.
+fn owners(out: &mut String, compared: &Compared) {
+    if compared.owners.is_empty() {
+        let _ = writeln!(out, "  Nobody is recorded as the owner of a field.");
+    }
+    for (owner, fields) in &compared.owners {
+        let place = if owner.subresource.is_empty() { String::new() } else { format!(" of {}", owner.subresource) };
+        let time = if owner.time.is_empty() { String::new() } else { format!(", last write {}", owner.time) };
+        let line = format!("{} ({}) owns {fields} fields{place}{time}", owner.manager, owner.class.id());
+        let _ = writeln!(out, "  {}", clean(&line));
+    }
+}
+
+fn totals(out: &mut String, all: &[Compared], unread: &[Unchecked]) {
+    let count = |test: fn(&Compared) -> bool| all.iter().filter(|compared| test(compared)).count();
+    let drifted = count(|compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud()));
+    let gap = if all.is_empty() { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}{} objects say what was asked for; {drifted} of them differ.", count(|compared| compared.source.is_some()));
+    for line in unread.iter().map(not_checked) {
+        let _ = writeln!(out, "{}", clean(&line));
+    }
 }
 
 fn is_shown(verdict: Verdict) -> bool {
@@ -176,8 +308,8 @@ fn lines(value: &Value) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn footer(shown: &[&FieldDiff], folded: &[&FieldDiff]) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+fn footer(shown: &[&FieldDiff], folded: &[&FieldDiff], compared: &Compared) -> String {
+    let mut counts = compared.folded.clone();
     folded.iter().for_each(|field| *counts.entry(field.verdict.id()).or_default() += 1);
     let rest: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" Explained and not shown: {}.", rest.join(", ")) };

@@ -241,7 +241,7 @@ impl Cluster {
 }
 
 /// Items of a list lack kind and API version: the list has them.
-fn typed(item: &str, served: &Served) -> Vec<u8> {
+pub(super) fn typed(item: &str, served: &Served) -> Vec<u8> {
     let group = &served.resource.group;
     let version = if group.is_empty() { served.resource.version.clone() } else { format!("{group}/{}", served.resource.version) };
     let head = format!("{{\"kind\":\"{}\",\"apiVersion\":\"{version}\"", served.kind);
@@ -252,15 +252,15 @@ fn typed(item: &str, served: &Served) -> Vec<u8> {
 
 /// A list as the API server writes it, its items left as text.
 #[derive(serde::Deserialize)]
-struct List<'a> {
+pub(super) struct List<'a> {
     #[serde(default)]
-    metadata: ListMeta,
+    pub metadata: ListMeta,
     #[serde(borrow)]
-    items: Vec<&'a serde_json::value::RawValue>,
+    pub items: Vec<&'a serde_json::value::RawValue>,
 }
 
 #[derive(serde::Deserialize, Default)]
-struct ListMeta {
+pub(super) struct ListMeta {
     #[serde(default, rename = "continue")]
-    next: String,
+    pub next: String,
 }

@@ -12,6 +12,7 @@ mod live;
 mod load;
 mod log;
 mod narrow;
+mod reader;
 mod redaction;
 mod snapshot;
 mod theme;

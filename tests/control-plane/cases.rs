@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use crate::scenario::Scenario;
 use crate::troubles::SCENARIOS;
-use crate::{audit, plugins, restart, rights, say, serve, troubles};
+use crate::{audit, drift, plugins, restart, rights, say, serve, troubles};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -42,12 +42,18 @@ const SHARED: &[Named] = &[
     ("an exec plugin that fails is quoted", plugins::failing),
     ("an exec plugin that hangs ends with the time-out", plugins::hanging),
     ("the dashboard names the exec plugin it waits for", plugins::named_while_it_runs),
+    ("drift: what was applied has none, and each hand behind it is named", drift::hands_are_named),
+    ("drift: appliers on the server are told apart", drift::appliers_are_told_apart),
+    ("drift: forbidden is not missing", drift::forbidden_is_not_missing),
+    ("drift: custom kinds are compared", drift::custom_kinds_are_compared),
+    ("drift: a Helm release is compared", drift::a_release_is_compared),
     ("kubectl reads a file through holdup serve", serve::kubectl_reads_a_file),
 ];
 
 const ALONE: &[Named] = &[
     ("one report of the whole cluster names every trouble", troubles::one_report_names_all),
     ("a snapshot reopens with the same blockers", serve::snapshot_reopens),
+    ("drift: every kind that is served equals itself", drift::everything_equals_itself),
     ("a dashboard outlives the API server and ends with the picture of a fresh one", restart::dashboard_recovers),
     ("the audit log holds only get, list and watch", audit::only_reads),
 ];

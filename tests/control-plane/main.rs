@@ -9,6 +9,7 @@ mod api;
 mod audit;
 mod cases;
 mod child;
+mod drift;
 mod holdup;
 mod kubelet;
 mod logs;

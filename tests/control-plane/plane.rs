@@ -36,13 +36,13 @@ struct Ports {
 
 /// Everybody whose token the API server knows; `holdup` has no right that a role of its own does not give.
 pub const HOLDUP: &str = "holdup";
-const TOKENS: &str = "token-of-holdup,holdup,holdup\n";
+const TOKENS: &str = "token-of-holdup,holdup,holdup\ntoken-of-auditor,auditor,auditor,system:masters\n";
 
 const AUDIT: &str = "apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- {level: Metadata, users: [holdup, 'system:serviceaccount:one-namespace:reader']}
+- {level: Metadata, users: [holdup, auditor, 'system:serviceaccount:one-namespace:reader']}
 - {level: None}
 ";
 

@@ -37,7 +37,7 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
     }
     match &cli.command {
         Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,
-        Some(Command::Diff(args)) => diff::run(cli, args),
+        Some(Command::Diff(args)) => unless_stopped(diff::run(cli, args)).await,
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),
         Some(Command::Completions(args)) => completions::run(args),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use holdup::desired::{Diff, Evidence, FieldDiff, Object, Verdict, diff};
-use holdup::export::diff::{Compared, json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -65,7 +64,7 @@ fn each_complaint_gets_its_verdict() {
 #[test]
 fn no_byte_of_a_planted_secret_is_shown() {
     for fragment in fragments() {
-        let text = json(&[Compared { diff: fragment.compare(), source: None }]);
+        let text = super::json(fragment.compare());
         for canary in ["canary", "Y2FuYXJ5", "7977977", "Nzk3Nzk3Nw"] {
             assert!(!text.contains(canary), "{}: {text}", fragment.about);
         }

@@ -7,6 +7,7 @@ mod laws;
 use std::path::Path;
 
 use holdup::desired::{Diff, Evidence, FieldDiff, Object, Verdict, diff};
+use holdup::export::diff::{Compared, Compilation};
 use holdup::redact::Redactor;
 use serde::Deserialize;
 use serde_json::Value;
@@ -56,6 +57,11 @@ fn cases() -> Vec<Case> {
     paths.sort();
     let read = |path: &std::path::PathBuf| serde_json::from_str::<Case>(&std::fs::read_to_string(path).unwrap()).unwrap();
     paths.iter().map(read).filter(|case| case.id.contains(&only)).collect()
+}
+
+/// A comparison as scripts read it.
+fn json(diff: Diff) -> String {
+    holdup::export::diff::json(&Compilation::Named(vec![Compared { diff, ..Compared::default() }]))
 }
 
 fn redactor() -> Redactor {

@@ -1,32 +1,28 @@
-//! `holdup diff`: desired versus live, from files; the exit code says what was found.
+//! Desired versus live from files alone.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use color_eyre::Result;
 use color_eyre::eyre::{WrapErr, bail, eyre};
 use serde_json::Value;
 
-use super::{BLOCKED, FINE, UNSEEN, print};
+use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
-use crate::cli::{Cli, DiffArgs, DiffFormat};
-use crate::desired::{self, Diff, Evidence, Fetched, FieldDiff, Identity, Object, Release, Verdict, helm, manifest};
-use crate::export::diff::{self, Compared};
+use crate::cli::{Cli, DiffArgs};
+use crate::desired::{self, Desired, Evidence, Fetched, Identity, Object, Release, helm, manifest};
+use crate::export::diff::{Compared, Compilation, Said};
 use crate::redact::Redactor;
-use crate::runtime::key;
 
-pub(super) fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
-    let redactor = key::redactor();
-    let files = Files::read(cli, args, &redactor)?;
-    let all = compared(args, &files, &redactor)?;
-    let text = match args.output {
-        DiffFormat::Text => diff::text(&all, super::report::paint(cli)),
-        DiffFormat::Json => diff::json(&all) + "\n",
-        DiffFormat::Yaml => diff::yaml(&all),
-    };
-    print(&text)?;
-    Ok(ExitCode::from(code(&all)))
+/// Compares what the files hold.
+pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor) -> Result<Compilation> {
+    let files = Files::read(cli, args, redactor)?;
+    let all = pairs(args, &files, redactor)?;
+    if !args.all {
+        return Ok(Compilation::Named(all));
+    }
+    let said = all.into_iter().filter(|compared| compared.source.is_some()).collect();
+    Ok(Compilation::Everything(super::worst_first(said), Vec::new()))
 }
 
 /// Everything the files hold.
@@ -43,7 +39,7 @@ impl Files {
         let live = match (args.live.is_empty(), cli.input.from.is_empty()) {
             (false, _) => objects(&args.live)?.into_iter().map(|(_, object)| object).collect(),
             (true, false) => archived(&cli.input.from, args, &mut related)?,
-            (true, true) => bail!("diff reads files so far: name the live objects with --live FILE or --from FILE"),
+            (true, true) => Vec::new(),
         };
         let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
         let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
@@ -77,7 +73,7 @@ fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
 }
 
 /// The objects of files, folders and standard input, each with the name of its file.
-fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
+pub(super) fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
     let mut all = Vec::new();
     for file in paths.iter().map(|path| members(path)).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
         let (name, text) = text(&file)?;
@@ -151,17 +147,12 @@ fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>) -> Resu
 const EXPLAINING: &[&str] =
     &["HorizontalPodAutoscaler", "ScaledObject", "CustomResourceDefinition", "ReplicaSet", "ControllerRevision", "Secret", "ConfigMap"];
 
-/// KIND/NAME or KIND/NAMESPACE/NAME.
-fn names(text: &str) -> Option<(&str, &str)> {
-    text.split_once('/')
-}
-
 fn is_named(kind: &ArchivedKind, text: &str) -> bool {
     let lower = text.to_lowercase();
     kind.name.to_lowercase() == lower || kind.plural == lower || kind.short.contains(&lower)
 }
 
-fn compared(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
+fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
     let wanted: Vec<&Object> = files.live.iter().filter(|live| is_wanted(args, files, live)).collect();
     if let ([(_, desired)], [live]) = (files.manifests.as_slice(), files.live.as_slice())
         && wanted.is_empty()
@@ -179,7 +170,7 @@ fn compared(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<C
     if args.objects.is_empty() {
         let missing =
             files.manifests.iter().filter(|(_, desired)| !files.live.iter().any(|live| desired.identity().is_like(&live.identity())));
-        all.extend(missing.map(|(file, desired)| absent(file, desired)));
+        all.extend(missing.map(|(file, object)| absent(&Desired::of_manifest(file, object))));
     }
     all.sort_by(|a, b| a.diff.object.cmp(&b.diff.object));
     Ok(all)
@@ -196,17 +187,14 @@ fn is_wanted(args: &DiffArgs, files: &Files, live: &Object) -> bool {
     declared && (args.objects.is_empty() || args.objects.iter().any(named))
 }
 
-fn is_called(identity: &Identity, name: &str) -> bool {
+pub(super) fn is_called(identity: &Identity, name: &str) -> bool {
     identity.name == name || format!("{}/{}", identity.namespace, identity.name) == name
 }
 
 fn one(live: &Object, files: &Files, redactor: &Redactor) -> Compared {
     let fetched = files.fetched(live, redactor);
     let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
-    match desired::desired(&fetched).into_iter().next() {
-        Some(found) => Compared { diff: desired::diff(&found.object, live, evidence), source: Some(found.title) },
-        None => Compared { diff: Diff { object: live.identity(), fields: Vec::new() }, source: None },
-    }
+    super::beside(live, &desired::desired(&fetched), evidence)
 }
 
 /// Two objects that do not have the same name are compared all the same if that is all there is, and they are of one kind.
@@ -217,31 +205,6 @@ fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor)
     }
     let fetched = files.fetched(live, redactor);
     let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
-    let source = files.manifests.first().map(|(file, _)| format!("manifest {file}"));
-    Ok(vec![Compared { diff: desired::diff(desired, live, evidence), source }])
-}
-
-/// Declared, and not in the cluster.
-fn absent(file: &str, desired: &Object) -> Compared {
-    let field = FieldDiff {
-        path: desired::Path::default(),
-        desired: Some(desired.value().clone()),
-        live: None,
-        verdict: Verdict::Pending,
-        risk: None,
-        owner: None,
-        reason: "declared, and the live objects do not hold it: not applied yet, or deleted".to_owned(),
-    };
-    Compared { diff: Diff { object: desired.identity(), fields: vec![field] }, source: Some(format!("manifest {file}")) }
-}
-
-fn code(all: &[Compared]) -> u8 {
-    let is_loud = |compared: &Compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud());
-    if all.iter().any(is_loud) {
-        BLOCKED
-    } else if all.is_empty() || all.iter().all(|compared| compared.source.is_none()) {
-        UNSEEN
-    } else {
-        FINE
-    }
+    let source = files.manifests.first().map(|(file, object)| Said::from(&Desired::of_manifest(file, object)));
+    Ok(vec![Compared { diff: desired::diff(desired, live, evidence), source, ..Compared::default() }])
 }

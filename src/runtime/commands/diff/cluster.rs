@@ -1,0 +1,304 @@
+//! Desired versus live of a cluster: objects that are named, manifests, a release. What may not be read is said, and is never *missing*.
+
+use color_eyre::{Result, eyre::bail, eyre::eyre};
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::{absent, beside, everything, files, names};
+use crate::cli::{Cli, DiffArgs};
+use crate::desired::{self, Desired, Diff, Evidence, Fetched, Identity, Object, Release, helm};
+use crate::export::diff::{Compared, Compilation, Unchecked};
+use crate::model::Place;
+use crate::redact::Redactor;
+use crate::runtime::live;
+use crate::runtime::reader::{Reader, Unread, paged};
+use crate::watch::Scope;
+use crate::watch::Served;
+
+/// So many objects are asked for at a time.
+const AT_ONCE: usize = 8;
+
+/// Compares what the arguments name.
+pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor) -> Result<Compilation> {
+    let connection = live::connect(&cli.cluster).await?;
+    let related = files::objects(&args.related)?;
+    let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
+    if args.all {
+        return everything::compared(&cli.cluster, &mut reader).await;
+    }
+    let mut comparing =
+        Comparing { own: namespaces(cli, &reader), reader: &mut reader, related: related.into_iter().map(|(_, o)| o).collect() };
+    let all = match (&args.release, args.desired.is_empty()) {
+        (Some(name), _) => comparing.release(name, &args.objects).await?,
+        (None, false) => {
+            let manifests = comparing.manifests(args)?;
+            comparing.declared(manifests, &args.objects).await?
+        }
+        (None, true) => comparing.named(&args.objects, cli.cluster.all_namespaces).await?,
+    };
+    Ok(Compilation::Named(all))
+}
+
+/// The namespaces of names that have none.
+fn namespaces(cli: &Cli, reader: &Reader) -> Vec<String> {
+    match cli.cluster.namespaces.as_slice() {
+        [] => vec![reader.connection.about().namespace.clone()],
+        namespaces => namespaces.to_vec(),
+    }
+}
+
+struct Comparing<'a> {
+    reader: &'a mut Reader,
+    own: Vec<String>,
+    /// Objects that the user gave beside those of the cluster.
+    related: Vec<Value>,
+}
+
+impl Comparing<'_> {
+    async fn named(&mut self, texts: &[String], everywhere: bool) -> Result<Vec<Compared>> {
+        let mut all = Vec::new();
+        for text in texts {
+            let found = if everywhere { self.anywhere(text).await? } else { self.somewhere(text).await? };
+            all.extend(found);
+        }
+        Ok(all)
+    }
+
+    /// The object of this name in the namespaces that were asked for; it is enough if one has it.
+    async fn somewhere(&mut self, text: &str) -> Result<Vec<Compared>> {
+        let (served, namespace, name) = self.parse(text)?;
+        let places = match (served.resource.scope, namespace) {
+            (Scope::Cluster, _) => vec![String::new()],
+            (Scope::Namespaced, Some(namespace)) => vec![namespace],
+            (Scope::Namespaced, None) => self.own.clone(),
+        };
+        let (mut all, mut missing) = (Vec::new(), String::new());
+        for place in &places {
+            match self.reader.object(&served, place, &name).await {
+                Ok(live) => all.push(compare(self.reader, live, None, &self.related).await),
+                Err(Unread::Unseen(why)) => all.push(unseen(identity(&served, place, &name), why)),
+                Err(Unread::Missing(why)) => missing = why,
+            }
+        }
+        if all.is_empty() {
+            bail!("{missing}");
+        }
+        Ok(all)
+    }
+
+    async fn anywhere(&mut self, text: &str) -> Result<Vec<Compared>> {
+        let (served, _, name) = self.parse(text)?;
+        let query = paged(500, "", "").with("fieldSelector", &format!("metadata.name={name}"));
+        match self.reader.page(&served, &Place::All, query).await {
+            Ok(page) if page.items.is_empty() => bail!("no namespace has {text}"),
+            Ok(page) => {
+                let mut all = Vec::new();
+                for live in page.items.iter().filter_map(|item| serde_json::from_str(item).ok()) {
+                    all.push(compare(self.reader, live, None, &self.related).await);
+                }
+                Ok(all)
+            }
+            Err(Unread::Unseen(why)) => Ok(vec![unseen(identity(&served, "", &name), why)]),
+            Err(Unread::Missing(why)) => bail!("{why}"),
+        }
+    }
+
+    fn parse(&self, text: &str) -> Result<(Served, Option<String>, String)> {
+        let (kind, name) = names(text).ok_or_else(|| eyre!("{text} is no object; write KIND/NAME, as in deploy/cart"))?;
+        let (namespace, name) = name.split_once('/').map_or((None, name), |(ns, name)| (Some(ns.to_owned()), name));
+        if name.is_empty() {
+            bail!("{text} is no object; write KIND/NAME, as in deploy/cart");
+        }
+        let served = self.reader.kind(kind).map_err(|(Unread::Missing(why) | Unread::Unseen(why))| eyre!("{why}"))?;
+        Ok((served, namespace, name.to_owned()))
+    }
+
+    fn manifests(&self, args: &DiffArgs) -> Result<Vec<Desired>> {
+        let read = files::objects(&args.desired)?;
+        Ok(read.into_iter().map(|(file, object)| Desired::of_manifest(&file, &Object::new(object, &self.reader.redactor))).collect())
+    }
+
+    async fn release(&mut self, name: &str, only: &[String]) -> Result<Vec<Compared>> {
+        let mut all = Vec::new();
+        let (mut refused, mut found) = (Vec::new(), false);
+        for namespace in self.own.clone() {
+            let asked = match self.reader.release(name, &namespace).await {
+                Ok(revisions) => deployed(revisions),
+                Err(why) => {
+                    let identity = Identity { group: "helm.sh".into(), kind: "Release".into(), namespace, name: name.to_owned() };
+                    refused.push(unseen(identity, why));
+                    continue;
+                }
+            };
+            let Some(asked) = asked else { continue };
+            found = true;
+            all.extend(self.declared(asked, only).await?);
+        }
+        if !found && refused.is_empty() {
+            bail!(
+                "no record of a Helm release {name} in namespace {}; `helm list -A` shows where it lies, -n names another",
+                self.own.join(", ")
+            );
+        }
+        all.extend(refused);
+        Ok(all)
+    }
+
+    /// Objects that manifests or a release declare, each beside the live one.
+    async fn declared(&mut self, asked: Vec<Desired>, only: &[String]) -> Result<Vec<Compared>> {
+        let mut wanted = Vec::new();
+        for desired in asked {
+            let version = desired.object.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+            let identity = desired.object.identity();
+            let served = self.reader.kind_of(version, &identity.kind);
+            if only.is_empty() || self.is_among(only, served.as_ref().ok(), &identity) {
+                wanted.push((desired, identity, served));
+            }
+        }
+        if wanted.is_empty() {
+            bail!("nothing that was named is declared there; without KIND/NAME everything in it is compared");
+        }
+        let lives = self.fetch(&wanted).await;
+        let mut all = Vec::new();
+        for ((desired, mut identity, served), live) in wanted.into_iter().zip(lives) {
+            match live {
+                Ok(live) => all.push(compare(self.reader, live, Some(desired), &self.related).await),
+                Err(Unread::Missing(_)) => all.push(self.gone(&desired, served.as_ref().ok())),
+                Err(Unread::Unseen(why)) => {
+                    identity.namespace = self.place(&identity);
+                    all.push(unseen(identity, why));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Declared and not there, under the name it would have.
+    fn gone(&self, desired: &Desired, served: Option<&Served>) -> Compared {
+        let mut compared = absent(desired);
+        let namespace = self.place(&compared.diff.object);
+        compared.diff.object.namespace = match served.map(|served| served.resource.scope) {
+            Some(Scope::Cluster) => String::new(),
+            Some(Scope::Namespaced) | None => namespace,
+        };
+        if served.is_none()
+            && let Some(field) = compared.diff.fields.first_mut()
+        {
+            "declared, and the cluster has no such kind: its definition is not installed".clone_into(&mut field.reason);
+        }
+        compared
+    }
+
+    async fn fetch(&self, wanted: &[(Desired, Identity, Result<Served, Unread>)]) -> Vec<Result<Value, Unread>> {
+        let one = |(_, identity, served): &(Desired, Identity, Result<Served, Unread>)| {
+            let (served, place, name) = (served.clone(), self.place(identity), identity.name.clone());
+            async move { self.reader.object(&served?, &place, &name).await }
+        };
+        futures::stream::iter(wanted.iter().map(one).collect::<Vec<_>>()).buffered(AT_ONCE).collect().await
+    }
+
+    /// Where an object of a manifest lies.
+    fn place(&self, identity: &Identity) -> String {
+        match (identity.namespace.as_str(), self.own.first()) {
+            ("", Some(own)) => own.clone(),
+            (given, _) => given.to_owned(),
+        }
+    }
+
+    fn is_among(&self, only: &[String], served: Option<&Served>, identity: &Identity) -> bool {
+        only.iter().filter_map(|text| names(text)).any(|(word, name)| {
+            let kind = self.reader.kind(word).ok();
+            let is_kind = match (kind, served) {
+                (Some(kind), Some(served)) => kind.kind == served.kind && kind.resource.group == served.resource.group,
+                (Some(_) | None, _) => word.eq_ignore_ascii_case(&identity.kind),
+            };
+            is_kind && files::is_called(identity, name)
+        })
+    }
+}
+
+fn identity(served: &Served, namespace: &str, name: &str) -> Identity {
+    Identity { group: served.resource.group.clone(), kind: served.kind.clone(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
+fn unseen(object: Identity, why: String) -> Compared {
+    Compared { diff: Diff { object, fields: Vec::new() }, unread: Some(why), ..Compared::default() }
+}
+
+/// What the deployed revision declares, else the newest one; `None` where there is no revision.
+fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
+    let release = revisions.iter().find(|release| release.status == "deployed").or(revisions.first())?;
+    Some(release.objects.iter().map(|object| Desired::of_release(release, object)).collect())
+}
+
+/// Compares a live object with what was given, else with the most trusted source that it has.
+pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
+    let live = Object::new(live, &reader.redactor);
+    let mut explained = explanations(reader, &live, related).await;
+    let releases = match (&given, helm::of(live.value())) {
+        (None, Some((name, namespace))) => releases(reader, name, namespace, &mut explained.unchecked).await,
+        (Some(_), _) | (None, None) => Vec::new(),
+    };
+    let is_blind = explained.unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
+    let mut sources = sources(reader, &live, &releases, &explained.related);
+    if given.is_none() && sources.is_empty() && !is_blind && !is_applied(&live) {
+        match reader.revisions(live.value()).await {
+            Ok(revisions) => explained.related.extend(revisions),
+            Err(unchecked) => explained.unchecked.push(unchecked),
+        }
+        sources = self::sources(reader, &live, &releases, &explained.related);
+    }
+    sources.splice(0..0, given);
+    let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &explained.related, redactor: &reader.redactor };
+    let of_release = sources.first().filter(|first| first.source == "helm").map(|first| &first.object);
+    let evidence = Evidence { released: of_release.or(desired::released(&fetched)), related: &explained.related };
+    Compared { unchecked: explained.unchecked, ..beside(&live, &sources, evidence) }
+}
+
+fn sources(reader: &Reader, live: &Object, releases: &[Release], related: &[Value]) -> Vec<Desired> {
+    desired::desired(&Fetched { live, files: &[], releases, related, redactor: &reader.redactor })
+}
+
+/// An object that is applied on the server has no copy of what was applied, and an earlier pod template is not what was asked for.
+fn is_applied(live: &Object) -> bool {
+    desired::owners(live).iter().any(|(owner, _)| owner.operation == desired::Operation::Apply)
+}
+
+const RELEASE: &str = "Helm release";
+
+async fn releases(reader: &mut Reader, name: &str, namespace: &str, unchecked: &mut Vec<Unchecked>) -> Vec<Release> {
+    match reader.release(name, namespace).await {
+        Ok(found) => found.to_vec(),
+        Err(why) => {
+            unchecked.push(Unchecked { kind: RELEASE.to_owned(), namespace: Some(namespace.to_owned()), why: format!("{name}: {why}") });
+            Vec::new()
+        }
+    }
+}
+
+#[derive(Default)]
+struct Explained {
+    related: Vec<Value>,
+    unchecked: Vec<Unchecked>,
+}
+
+/// Who scales the object, and the definition of its kind.
+async fn explanations(reader: &mut Reader, live: &Object, related: &[Value]) -> Explained {
+    let identity = live.identity();
+    let mut explained = Explained { related: related.to_vec(), unchecked: Vec::new() };
+    if live.value().pointer("/spec/replicas").is_some() {
+        let (scalers, unchecked) = reader.autoscalers(&identity.namespace, &identity.name).await;
+        explained.related.extend(scalers);
+        explained.unchecked.extend(unchecked);
+    }
+    if desired::is_built_in(&identity.group) {
+        return explained;
+    }
+    let version = live.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let Ok(served) = reader.kind_of(version, &identity.kind) else { return explained };
+    match reader.definition(&served.resource).await {
+        Ok(definition) => explained.related.extend(definition.cloned()),
+        Err(why) => explained.unchecked.push(Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why }),
+    }
+    explained
+}

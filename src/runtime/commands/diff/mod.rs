@@ -1,0 +1,98 @@
+//! `holdup diff`: desired versus live, from a cluster or from files; the exit code says what was found.
+
+mod cluster;
+mod everything;
+mod files;
+
+use std::process::ExitCode;
+
+use color_eyre::{Result, eyre::bail};
+
+use super::{BLOCKED, FINE, UNSEEN, print};
+use crate::cli::{Cli, DiffArgs, DiffFormat};
+use crate::desired::{self, Desired, Diff, Evidence, FieldDiff, Object, Path, Verdict};
+use crate::export::diff::{self, Compared, Compilation, Said};
+use crate::runtime::key;
+
+pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
+    let redactor = key::redactor();
+    let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
+    let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !args.all;
+    let found = match (from_files, is_nothing) {
+        (true, _) => files::compared(cli, args, &redactor)?,
+        (false, true) => {
+            bail!("nothing is named: write an object (holdup diff deploy/cart), manifests (-f deploy/), --release NAME or --all")
+        }
+        (false, false) => cluster::compared(cli, args, redactor).await?,
+    };
+    let text = match args.output {
+        DiffFormat::Text => diff::text(&found, super::report::paint(cli)),
+        DiffFormat::Json => diff::json(&found) + "\n",
+        DiffFormat::Yaml => diff::yaml(&found),
+    };
+    print(&text)?;
+    Ok(ExitCode::from(code(&found)))
+}
+
+/// KIND/NAME or KIND/NAMESPACE/NAME.
+fn names(text: &str) -> Option<(&str, &str)> {
+    text.split_once('/')
+}
+
+/// The object beside the most trusted of its sources; without one there is still who wrote what.
+fn beside(live: &Object, sources: &[Desired], evidence: Evidence<'_>) -> Compared {
+    match sources.split_first() {
+        Some((first, others)) => Compared {
+            diff: desired::diff(&first.object, live, evidence),
+            source: Some(Said::from(first)),
+            others: others.iter().map(|other| other.title.clone()).collect(),
+            ..Compared::default()
+        },
+        None => {
+            Compared { diff: Diff { object: live.identity(), fields: Vec::new() }, owners: desired::owners(live), ..Compared::default() }
+        }
+    }
+}
+
+/// Declared, and not in the cluster.
+fn absent(asked: &Desired) -> Compared {
+    let field = FieldDiff {
+        path: Path::default(),
+        desired: Some(asked.object.value().clone()),
+        live: None,
+        verdict: Verdict::Pending,
+        risk: None,
+        owner: None,
+        reason: "declared, and not among the live objects: not applied yet, or deleted".to_owned(),
+    };
+    let diff = Diff { object: asked.object.identity(), fields: vec![field] };
+    Compared { diff, source: Some(Said::from(asked)), ..Compared::default() }
+}
+
+/// What weakens or drifts most stands first, and what could not be read last.
+fn worst_first(mut all: Vec<Compared>) -> Vec<Compared> {
+    let count = |compared: &Compared, test: fn(&FieldDiff) -> bool| compared.diff.fields.iter().filter(|field| test(field)).count();
+    let rank = |compared: &Compared| {
+        let risky = count(compared, |field| field.verdict.is_loud() && field.risk.is_some());
+        let loud = count(compared, |field| field.verdict.is_loud());
+        (compared.unread.is_some(), std::cmp::Reverse((risky, loud, compared.diff.fields.len())), compared.diff.object.clone())
+    };
+    all.sort_by_cached_key(rank);
+    all
+}
+
+fn code(found: &Compilation) -> u8 {
+    let all = found.all();
+    let is_loud = |compared: &Compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud());
+    let is_blind = match found {
+        Compilation::Named(all) => all.iter().any(|compared| compared.unread.is_some()),
+        Compilation::Everything(..) => false,
+    };
+    if all.iter().any(is_loud) {
+        BLOCKED
+    } else if is_blind || all.iter().all(|compared| compared.source.is_none()) {
+        UNSEEN
+    } else {
+        FINE
+    }
+}

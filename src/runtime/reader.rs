@@ -1,0 +1,303 @@
+//! Reader: objects of a cluster as they are compared, and what explains their differences. It only gets and lists, and asks for what
+//! explains several objects once. What may not be read is never taken for missing.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use color_eyre::{Result, eyre::eyre};
+use serde_json::Value;
+
+use super::fetch::{List, typed};
+use crate::desired::{Release, helm};
+use crate::export::diff::Unchecked;
+use crate::model::Place;
+use crate::redact::Redactor;
+use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Scope, Served, discover, fetch as ask};
+
+/// A cluster that is asked for whole objects.
+pub struct Reader {
+    pub connection: Connection,
+    pub redactor: Redactor,
+    patience: Duration,
+    offers: Discovery,
+    autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
+    definitions: BTreeMap<String, Result<Value, String>>,
+    releases: BTreeMap<(String, String), Result<Vec<Release>, String>>,
+}
+
+/// Why there is no object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The server says that it does not exist.
+    Missing(String),
+    /// It may exist: it may not be read, or could not be had.
+    Unseen(String),
+}
+
+/// A page of a list as text, cut into objects.
+pub struct Page {
+    pub items: Vec<String>,
+    /// The token of the next one; "" on the last.
+    pub next: String,
+}
+
+/// Secrets may be large and are none of our business: only that they exist, or nothing.
+const NAMES_ONLY: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+/// Releases whose newest revisions failed may have many of them.
+const REVISIONS: usize = 4;
+
+impl Reader {
+    /// # Errors
+    /// The cluster does not say what it offers.
+    pub async fn open(connection: Connection, patience: Duration, redactor: Redactor) -> Result<Self> {
+        let offers = discover(&connection, patience).await.map_err(|error| eyre!("{error}"))?;
+        Ok(Self {
+            connection,
+            redactor,
+            patience,
+            offers,
+            autoscalers: BTreeMap::new(),
+            definitions: BTreeMap::new(),
+            releases: BTreeMap::new(),
+        })
+    }
+
+    /// What the server offers.
+    pub fn offers(&self) -> &Discovery {
+        &self.offers
+    }
+
+    /// The one kind that a word means.
+    ///
+    /// # Errors
+    /// None or several.
+    pub fn kind(&self, word: &str) -> Result<Served, Unread> {
+        match self.offers.named(word).as_slice() {
+            [served] => Ok((*served).clone()),
+            [] => Err(self.no_kind(word, word.split_once('.').map_or("*", |(_, group)| group))),
+            several => {
+                let names = several.iter().map(|s| format!("{}.{}", s.resource.plural, s.resource.group));
+                let names: Vec<String> = names.map(|name| name.trim_end_matches('.').to_owned()).collect();
+                Err(Unread::Missing(format!("{word} could be {}: write one of them", names.join(" or "))))
+            }
+        }
+    }
+
+    /// Where the kind of a manifest is served: at its own version if there is that, since then nothing is converted.
+    ///
+    /// # Errors
+    /// It is not served, or its group could not be read.
+    pub fn kind_of(&self, api_version: &str, kind: &str) -> Result<Served, Unread> {
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        let group = if group == "extensions" { "apps" } else { group };
+        let of_kind = |s: &&Served| s.kind == kind && s.resource.group == group;
+        let exact = self.offers.served.iter().find(|s| of_kind(s) && s.resource.version == version);
+        let found = exact.or_else(|| self.offers.served.iter().find(of_kind));
+        found.cloned().ok_or_else(|| self.no_kind(&format!("{kind} of {api_version}"), group))
+    }
+
+    fn no_kind(&self, word: &str, group: &str) -> Unread {
+        let hidden = self.offers.unreadable.iter().find(|(unreadable, _)| unreadable == group || unreadable == "*" || group == "*");
+        match hidden {
+            Some((hidden, why)) => Unread::Unseen(format!("the kind {word} is not known: API group {hidden} cannot be read ({why})")),
+            None => Unread::Missing(format!("the cluster has no kind {word}")),
+        }
+    }
+
+    /// One object, not redacted yet.
+    ///
+    /// # Errors
+    /// It does not exist, or is not to be had.
+    pub async fn object(&self, served: &Served, namespace: &str, name: &str) -> Result<Value, Unread> {
+        let wanted = ask::Wanted::new(served, namespace, name);
+        let bytes = ask::object(&self.connection, &wanted, self.patience).await.map_err(|error| unread(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("the object cannot be read: {error}")))
+    }
+
+    /// A page of a list.
+    ///
+    /// # Errors
+    /// It is not to be had.
+    pub async fn page(&self, served: &Served, place: &Place, query: Query) -> Result<Page, Unread> {
+        let bytes = self.bytes(query.after(&served.resource.list(place)), None).await?;
+        let list: List<'_> = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("the list cannot be read: {error}")))?;
+        let items = list.items.iter().map(|item| String::from_utf8_lossy(&typed(item.get(), served)).into_owned());
+        Ok(Page { items: items.collect(), next: list.metadata.next })
+    }
+
+    async fn bytes(&self, path: String, accept: Option<&'static str>) -> Result<Vec<u8>, Unread> {
+        let get = Get { accept: accept.unwrap_or(JSON), ..Get::json(path) };
+        self.connection.fetch(&get, self.patience).await.map_err(|error| unread(&error))
+    }
+
+    /// A whole list; kinds that the cluster does not have are empty.
+    async fn list(&self, word: &str, namespace: &str, labels: &str) -> Result<Vec<Value>, String> {
+        let served = match self.kind(word) {
+            Ok(served) => served,
+            Err(Unread::Missing(_)) => return Ok(Vec::new()),
+            Err(Unread::Unseen(why)) => return Err(why),
+        };
+        let place = Place::Namespace(namespace.into());
+        let (mut all, mut token) = (Vec::new(), String::new());
+        loop {
+            match self.page(&served, &place, paged(200, labels, &token)).await {
+                Ok(page) => {
+                    all.extend(page.items.iter().filter_map(|item| serde_json::from_str(item).ok()));
+                    token = page.next;
+                }
+                Err(Unread::Missing(_)) => return Ok(all),
+                Err(Unread::Unseen(why)) => return Err(why),
+            }
+            if token.is_empty() {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// The autoscalers that target an object, and what could not be looked at.
+    pub async fn autoscalers(&mut self, namespace: &str, name: &str) -> (Vec<Value>, Vec<Unchecked>) {
+        if !self.autoscalers.contains_key(namespace) {
+            let (mut all, mut unchecked) = (Vec::new(), Vec::new());
+            for (kind, word) in AUTOSCALERS {
+                match self.list(word, namespace, "").await {
+                    Ok(found) => all.extend(found),
+                    Err(why) => unchecked.push(Unchecked { kind: (*kind).to_owned(), namespace: Some(namespace.to_owned()), why }),
+                }
+            }
+            self.autoscalers.insert(namespace.to_owned(), (all, unchecked));
+        }
+        let (all, unchecked) = &self.autoscalers[namespace];
+        let targets = |scaler: &&Value| scaler.pointer("/spec/scaleTargetRef/name").and_then(Value::as_str) == Some(name);
+        (all.iter().filter(targets).cloned().collect(), unchecked.clone())
+    }
+
+    /// The definition of a custom kind, for the keys of its lists; `None` if it has none, as the kinds of aggregated APIs.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub async fn definition(&mut self, resource: &Resource) -> Result<Option<&Value>, String> {
+        let name = format!("{}.{}", resource.plural, resource.group);
+        if !self.definitions.contains_key(&name) {
+            let read = match self.kind("customresourcedefinitions.apiextensions.k8s.io") {
+                Ok(served) => self.object(&served, "", &name).await,
+                Err(unread) => Err(unread),
+            };
+            let known = match read {
+                Ok(definition) => Ok(definition),
+                Err(Unread::Missing(_)) => Ok(Value::Null),
+                Err(Unread::Unseen(why)) => Err(why),
+            };
+            self.definitions.insert(name.clone(), known);
+        }
+        self.definitions[&name].as_ref().map(|definition| Some(definition).filter(|d| !d.is_null())).map_err(Clone::clone)
+    }
+
+    /// What keeps earlier pod templates of an object; nothing for kinds that have none.
+    ///
+    /// # Errors
+    /// What cannot be read, and why.
+    pub async fn revisions(&self, live: &Value) -> Result<Vec<Value>, Unchecked> {
+        let text = |pointer: &str| live.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (kind, word) = match text("/kind") {
+            "Deployment" => ("ReplicaSet", "replicasets.apps"),
+            "StatefulSet" | "DaemonSet" => ("ControllerRevision", "controllerrevisions.apps"),
+            _ => return Ok(Vec::new()),
+        };
+        let labels = live.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
+        let labels = labels.into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+        let labels = labels.collect::<Vec<_>>().join(",");
+        let namespace = text("/metadata/namespace");
+        let unchecked = |why| Unchecked { kind: kind.to_owned(), namespace: Some(namespace.to_owned()), why };
+        self.list(word, namespace, &labels).await.map_err(unchecked)
+    }
+
+    /// The revisions of a release that matter: the newest deployed one, and newer ones that failed or are under way.
+    ///
+    /// # Errors
+    /// Why Helm's records cannot be read.
+    pub async fn release(&mut self, name: &str, namespace: &str) -> Result<&[Release], String> {
+        let key = (namespace.to_owned(), name.to_owned());
+        if !self.releases.contains_key(&key) {
+            let read = self.records(name, namespace).await;
+            self.releases.insert(key.clone(), read);
+        }
+        self.releases[&key].as_deref().map_err(Clone::clone)
+    }
+
+    /// Helm keeps its records in Secrets, or in ConfigMaps if it was told so. Which there are is asked before any is opened.
+    async fn records(&self, name: &str, namespace: &str) -> Result<Vec<Release>, String> {
+        let mut refused = None;
+        for (plural, kind) in [("secrets", "Secret"), ("configmaps", "ConfigMap")] {
+            match self.records_in(plural, name, namespace).await {
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => return Ok(found),
+                Err(Unread::Missing(_)) => {}
+                Err(Unread::Unseen(why)) => refused = refused.or(Some(format!("{kind}s with Helm's records: {why}"))),
+            }
+        }
+        refused.map_or(Ok(Vec::new()), Err)
+    }
+
+    async fn records_in(&self, plural: &str, name: &str, namespace: &str) -> Result<Vec<Release>, Unread> {
+        let resource = Resource { version: "v1".into(), plural: plural.into(), scope: Scope::Namespaced, ..Resource::default() };
+        let path = resource.list(&Place::Namespace(namespace.into()));
+        let query = Query::default().with("labelSelector", &format!("owner=helm,name={name}"));
+        let bytes = self.bytes(query.after(&path), Some(NAMES_ONLY)).await?;
+        let list: Value = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("the list cannot be read: {error}")))?;
+        let mut found = Vec::new();
+        for record in newest(&list) {
+            let bytes = self.bytes(resource.object(namespace, &record), None).await?;
+            let record = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("{record} cannot be read: {error}")))?;
+            found.push(helm::read(&record, &self.redactor).map_err(Unread::Unseen)?);
+        }
+        Ok(found)
+    }
+}
+
+/// What scales others.
+const AUTOSCALERS: &[(&str, &str)] =
+    &[("HorizontalPodAutoscaler", "horizontalpodautoscalers.autoscaling"), ("ScaledObject", "scaledobjects.keda.sh")];
+
+/// Names of the newest deployed record and of those behind it that are no history, newest first.
+fn newest(list: &Value) -> Vec<String> {
+    let label = |item: &'_ Value, name: &str| item["metadata"]["labels"][name].as_str().unwrap_or_default().to_owned();
+    let items = list["items"].as_array().into_iter().flatten();
+    let mut all: Vec<(i64, String, String)> = items
+        .filter_map(|item| {
+            let name = item["metadata"]["name"].as_str().filter(|name| name.starts_with("sh.helm.release.v1."))?;
+            Some((label(item, "version").parse().ok()?, label(item, "status"), name.to_owned()))
+        })
+        .collect();
+    all.sort_by(|a, b| b.cmp(a));
+    let deployed = all.iter().find(|(_, status, _)| status == "deployed").map(|(version, ..)| *version);
+    let deployed = deployed.or(all.first().map(|(version, ..)| *version)).unwrap_or_default();
+    let wanted = |(version, status, _): &&(i64, String, String)| *version == deployed || *version > deployed && status != "superseded";
+    let mut found: Vec<String> = all.iter().filter(wanted).map(|(_, _, name)| name.clone()).collect();
+    // The deployed one is the last of them, and the one that is needed.
+    let last = found.pop();
+    found.truncate(REVISIONS - 1);
+    found.extend(last);
+    found
+}
+
+/// The query of a page.
+pub fn paged(limit: usize, labels: &str, token: &str) -> Query {
+    let query = Query::default().with("limit", &limit.to_string());
+    let query = if labels.is_empty() { query } else { query.with("labelSelector", labels) };
+    if token.is_empty() { query } else { query.with("continue", token) }
+}
+
+fn unread(error: &Error) -> Unread {
+    match error {
+        Error::Status(status) if status.code == 404 => Unread::Missing(error.to_string()),
+        Error::Status(_)
+        | Error::Config(_)
+        | Error::Login { .. }
+        | Error::Tls { .. }
+        | Error::NotReached { .. }
+        | Error::Proxy { .. }
+        | Error::Cut { .. }
+        | Error::Silent { .. }
+        | Error::Unreadable { .. } => Unread::Unseen(error.to_string()),
+    }
+}
