@@ -2,6 +2,7 @@
 //! explains several objects once. What may not be read is never taken for missing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use color_eyre::{Result, eyre::eyre};
@@ -22,7 +23,7 @@ pub struct Reader {
     offers: Discovery,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
     definitions: BTreeMap<String, Result<Value, String>>,
-    releases: BTreeMap<(String, String), Result<Vec<Release>, String>>,
+    releases: BTreeMap<(String, String), Result<Arc<[Release]>, String>>,
 }
 
 /// Why there is no object.
@@ -45,6 +46,8 @@ pub struct Page {
 const NAMES_ONLY: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /// Releases whose newest revisions failed may have many of them.
 const REVISIONS: usize = 4;
+/// Releases that are kept unpacked, for the next objects that belong to them.
+const KEPT: usize = 64;
 
 impl Reader {
     /// # Errors
@@ -215,13 +218,17 @@ impl Reader {
     ///
     /// # Errors
     /// Why Helm's records cannot be read.
-    pub async fn release(&mut self, name: &str, namespace: &str) -> Result<&[Release], String> {
+    pub async fn release(&mut self, name: &str, namespace: &str) -> Result<Arc<[Release]>, String> {
         let key = (namespace.to_owned(), name.to_owned());
-        if !self.releases.contains_key(&key) {
-            let read = self.records(name, namespace).await;
-            self.releases.insert(key.clone(), read);
+        if let Some(known) = self.releases.get(&key) {
+            return known.clone();
         }
-        self.releases[&key].as_deref().map_err(Clone::clone)
+        let read = self.records(name, namespace).await.map(Arc::from);
+        if self.releases.len() >= KEPT {
+            self.releases.clear();
+        }
+        self.releases.insert(key, read.clone());
+        read
     }
 
     /// Helm keeps its records in Secrets, or in ConfigMaps if it was told so. Which there are is asked before any is opened.

@@ -43,6 +43,7 @@ const SHARED: &[Named] = &[
     ("an exec plugin that hangs ends with the time-out", plugins::hanging),
     ("the dashboard names the exec plugin it waits for", plugins::named_while_it_runs),
     ("drift: what was applied has none, and each hand behind it is named", drift::hands_are_named),
+    ("drift: an autoscaler owns replicas", drift::an_autoscaler_owns_replicas),
     ("drift: appliers on the server are told apart", drift::appliers_are_told_apart),
     ("drift: forbidden is not missing", drift::forbidden_is_not_missing),
     ("drift: custom kinds are compared", drift::custom_kinds_are_compared),

@@ -92,6 +92,23 @@ pub fn hands_are_named(plane: &Plane) {
     );
 }
 
+/// An autoscaler that sets replicas does what it is there for.
+pub fn an_autoscaler_owns_replicas(plane: &Plane) {
+    let text = WEB.replace("NAMESPACE", "drift-scaled").replace("replicas: 0", "replicas: 1");
+    let scaler = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {namespace: drift-scaled, name: web}\n\
+        spec: {minReplicas: 2, maxReplicas: 4, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n";
+    plane.apply(&(text + scaler));
+    eventually(seconds(60), "the autoscaler scales to its least", || {
+        let web = plane.api.get("/apis/apps/v1/namespaces/drift-scaled/deployments/web")?;
+        if web["spec"]["replicas"] == 2 { Ok(()) } else { Err(web["spec"]["replicas"].to_string()) }
+    });
+    let found = diff(plane, &plane.holdup_kubeconfig(), &["deploy/web", "-n", "drift-scaled"], 0);
+    let field = found["fields"].as_array().into_iter().flatten().find(|field| field["path"] == "spec.replicas");
+    let field = field.unwrap_or_else(|| panic!("replicas are left out: {found:#}"));
+    assert_eq!((&field["verdict"], &field["owner"]["manager"]), (&json!("controller"), &json!("kube-controller-manager")), "{field:#}");
+    assert!(field["reason"].as_str().is_some_and(|reason| reason.contains("HorizontalPodAutoscaler web")), "{field:#}");
+}
+
 /// Applied on the server: manifests show no drift; without them there is nothing to compare with, and who owns what is told.
 pub fn appliers_are_told_apart(plane: &Plane) {
     let text = WEB.replace("NAMESPACE", "drift-server");

@@ -1,5 +1,7 @@
 //! Desired versus live of a cluster: objects that are named, manifests, a release. What may not be read is said, and is never *missing*.
 
+use std::sync::Arc;
+
 use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
@@ -123,7 +125,7 @@ impl Comparing<'_> {
         let (mut refused, mut found) = (Vec::new(), false);
         for namespace in self.own.clone() {
             let asked = match self.reader.release(name, &namespace).await {
-                Ok(revisions) => deployed(revisions),
+                Ok(revisions) => deployed(&revisions),
                 Err(why) => {
                     let identity = Identity { group: "helm.sh".into(), kind: "Release".into(), namespace, name: name.to_owned() };
                     refused.push(unseen(identity, why));
@@ -237,7 +239,7 @@ pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desi
     let mut explained = explanations(reader, &live, related).await;
     let releases = match (&given, helm::of(live.value())) {
         (None, Some((name, namespace))) => releases(reader, name, namespace, &mut explained.unchecked).await,
-        (Some(_), _) | (None, None) => Vec::new(),
+        (Some(_), _) | (None, None) => Arc::default(),
     };
     let is_blind = explained.unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
     let mut sources = sources(reader, &live, &releases, &explained.related);
@@ -266,12 +268,12 @@ fn is_applied(live: &Object) -> bool {
 
 const RELEASE: &str = "Helm release";
 
-async fn releases(reader: &mut Reader, name: &str, namespace: &str, unchecked: &mut Vec<Unchecked>) -> Vec<Release> {
+async fn releases(reader: &mut Reader, name: &str, namespace: &str, unchecked: &mut Vec<Unchecked>) -> Arc<[Release]> {
     match reader.release(name, namespace).await {
-        Ok(found) => found.to_vec(),
+        Ok(found) => found,
         Err(why) => {
             unchecked.push(Unchecked { kind: RELEASE.to_owned(), namespace: Some(namespace.to_owned()), why: format!("{name}: {why}") });
-            Vec::new()
+            Arc::default()
         }
     }
 }
