@@ -267,7 +267,9 @@ fn totals(out: &mut String, all: &[Compared], unread: &[Unchecked]) {
     let count = |test: fn(&Compared) -> bool| all.iter().filter(|compared| test(compared)).count();
     let drifted = count(|compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud()));
     let gap = if all.is_empty() { "" } else { "\n" };
-    let _ = writeln!(out, "{gap}{} objects say what was asked for; {drifted} of them differ.", count(|compared| compared.source.is_some()));
+    let said = count(|compared| compared.source.is_some());
+    let objects = if said == 1 { "1 object says" } else { &format!("{said} objects say") };
+    let _ = writeln!(out, "{gap}{objects} what was asked for; with drift: {drifted}.");
     for line in unread.iter().map(not_checked) {
         let _ = writeln!(out, "{}", clean(&line));
     }

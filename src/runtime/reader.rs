@@ -23,8 +23,11 @@ pub struct Reader {
     offers: Discovery,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
     definitions: BTreeMap<String, Result<Value, String>>,
-    releases: BTreeMap<(String, String), Result<Arc<[Release]>, String>>,
+    releases: BTreeMap<(String, String), Revisions>,
 }
+
+/// The revisions of a release, or why they cannot be read.
+pub type Revisions = Result<Arc<[Release]>, String>;
 
 /// Why there is no object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,7 +221,7 @@ impl Reader {
     ///
     /// # Errors
     /// Why Helm's records cannot be read.
-    pub async fn release(&mut self, name: &str, namespace: &str) -> Result<Arc<[Release]>, String> {
+    pub async fn release(&mut self, name: &str, namespace: &str) -> Revisions {
         let key = (namespace.to_owned(), name.to_owned());
         if let Some(known) = self.releases.get(&key) {
             return known.clone();

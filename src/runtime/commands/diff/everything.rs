@@ -76,16 +76,18 @@ async fn places(args: &ClusterArgs, reader: &Reader) -> Vec<Place> {
         Wanted::All => vec![Place::All],
         Wanted::Namespaces(names) => names.iter().map(|name| one(name)).collect(),
         Wanted::ByRights => {
-            let pods = match reader.kind("pods") {
-                Ok(pods) => reader.page(&pods, &Place::All, paged(1, "", "")).await.map(|_| ()),
-                Err(unread) => Err(unread),
-            };
-            let Err(Unread::Missing(why) | Unread::Unseen(why)) = pods else { return vec![Place::All] };
+            let Err(Unread::Unseen(why)) = pods(reader).await else { return vec![Place::All] };
             let namespace = &reader.connection.about().namespace;
             eprintln!("holdup: pods of the whole cluster may not be listed ({why}): looking at namespace {namespace} alone");
             vec![one(namespace)]
         }
     }
+}
+
+/// Whether pods can be listed everywhere.
+async fn pods(reader: &Reader) -> Result<(), Unread> {
+    let served = reader.kind("pods")?;
+    reader.page(&served, &Place::All, paged(1, "", "")).await.map(|_| ())
 }
 
 /// What lies in no namespace belongs to the whole cluster.
