@@ -14,7 +14,7 @@ use super::verdict::Verdict;
 use super::{applied, tracking, walk};
 
 /// An object beside what was asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     pub object: Identity,
     /// Places that differ, as they follow one another in the objects.
@@ -22,7 +22,7 @@ pub struct Diff {
 }
 
 /// A place where the two sides differ.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldDiff {
     pub path: Path,
     /// Redacted; `None` is absent.

@@ -40,6 +40,15 @@ pub enum Operation {
     Update,
 }
 
+impl Operation {
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Apply => "Apply",
+            Self::Update => "Update",
+        }
+    }
+}
+
 /// Names by class; a `*` at the end takes whatever follows.
 const NAMES: &[(Class, &[&str])] = &[
     (

@@ -5,6 +5,7 @@
 
 mod align;
 mod applied;
+mod comparison;
 mod defaults;
 mod diff;
 mod equal;
@@ -26,6 +27,7 @@ mod verdict;
 mod walk;
 mod weigh;
 
+pub use comparison::{Against, Comparison, Owned, against, compare, written};
 pub use diff::{Diff, Evidence, FieldDiff, Owner, diff, owners};
 pub use helm::Release;
 pub use managers::{Class as ActorClass, Operation};

@@ -129,6 +129,45 @@ impl<'a> Trail<'a> {
     }
 }
 
+impl Entry<'_> {
+    /// The paths it owns, at most `most` of them, and how many there are.
+    pub fn paths(&self, most: usize) -> (Vec<String>, usize) {
+        let (mut found, mut count) = (Vec::new(), 0);
+        if let Some(fields) = self.fields {
+            collect(fields, "", &mut |path| {
+                count += 1;
+                if found.len() < most {
+                    found.push(path.trim_start_matches('.').to_owned());
+                }
+            });
+        }
+        (found, count)
+    }
+}
+
+/// Tells the leaves of a tree of fields. The API server nests them no deeper than objects, which it bounds.
+fn collect(fields: &Map<String, Value>, path: &str, tell: &mut dyn FnMut(&str)) {
+    for (key, below) in fields.iter().filter(|(key, _)| *key != ".") {
+        let path = format!("{path}{}", step(key));
+        match below.as_object() {
+            Some(below) if below.keys().any(|key| key != ".") => collect(below, &path, tell),
+            Some(_) | None => tell(&path),
+        }
+    }
+}
+
+/// `f:spec` is `.spec`, `k:{"name":"web"}` is `[name=web]`, all others stand as they are.
+fn step(key: &str) -> String {
+    if let Some(name) = key.strip_prefix("f:") {
+        return if name.contains(['.', '/']) { format!("[\"{name}\"]") } else { format!(".{name}") };
+    }
+    let keys = key.strip_prefix("k:").and_then(|keys| serde_json::from_str::<Map<String, Value>>(keys).ok());
+    let Some(keys) = keys else { return format!("[{}]", key.split_once(':').map_or(key, |(_, rest)| rest)) };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let keys: Vec<String> = keys.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+    format!("[{}]", keys.join(","))
+}
+
 /// A leaf of the set, or a node that says so.
 fn is_member(map: &Map<String, Value>) -> bool {
     map.is_empty() || map.contains_key(".")
@@ -170,5 +209,7 @@ mod tests {
         assert_eq!(port.field("nodePort", Whole::No).owners().count(), 0);
         assert_eq!(spec.field("securityContext", Whole::No).field("runAsUser", Whole::No).owners().count(), 0);
         assert_eq!(spec.field("selector", Whole::No).field("app", Whole::Yes).owners().count(), 1);
+        let (paths, count) = entries[0].paths(3);
+        assert_eq!((paths.join(" ").as_str(), count), ("spec.securityContext spec.selector spec.ports[port=53,protocol=TCP].port", 3));
     }
 }

@@ -51,6 +51,32 @@ impl Verdict {
         }
     }
 
+    /// Its place on a screen that shows the worst first.
+    pub fn rank(self) -> usize {
+        const WORST_FIRST: [Verdict; 11] = [
+            Verdict::Conflict,
+            Verdict::Drift,
+            Verdict::InvalidDesired,
+            Verdict::Pending,
+            Verdict::Unknown,
+            Verdict::Controller,
+            Verdict::Admission,
+            Verdict::Approved,
+            Verdict::Server,
+            Verdict::Defaulted,
+            Verdict::Equal,
+        ];
+        WORST_FIRST.iter().position(|verdict| *verdict == self).unwrap_or(WORST_FIRST.len())
+    }
+
+    /// Whether it is explained and needs nobody: not unfolded unless somebody asks.
+    pub fn is_quiet(self) -> bool {
+        match self {
+            Self::Pending | Self::Drift | Self::Conflict | Self::InvalidDesired | Self::Unknown => false,
+            Self::Equal | Self::Defaulted | Self::Server | Self::Admission | Self::Controller | Self::Approved => true,
+        }
+    }
+
     /// Whether somebody has to do something about it.
     pub fn is_loud(self) -> bool {
         matches!(self, Self::Pending | Self::Drift | Self::Conflict)

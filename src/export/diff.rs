@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::clean::{self, clean};
 use super::text::Paint;
 use super::wire::{API_VERSION, escape};
-use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff, Operation, Verdict};
+use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff};
 
 /// An object with its differences and where the desired side comes from.
 #[derive(Default)]
@@ -167,7 +167,7 @@ fn summary(compared: &Compared) -> BTreeMap<&'static str, usize> {
 fn owning(owner: &desired::Owner) -> Owner<'_> {
     Owner {
         manager: &owner.manager,
-        operation: operation(owner.operation),
+        operation: owner.operation.id(),
         time: Some(owner.time.as_str()).filter(|time| !time.is_empty()),
         subresource: &owner.subresource,
         class: owner.class.id(),
@@ -184,13 +184,6 @@ fn field(field: &FieldDiff) -> Field<'_> {
         controls: controls(field),
         owner: field.owner.as_ref().map(owning),
         reason: &field.reason,
-    }
-}
-
-fn operation(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Apply => "Apply",
-        Operation::Update => "Update",
     }
 }
 
@@ -228,7 +221,7 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     for line in compared.source.iter().flat_map(about).chain(compared.unchecked.iter().map(not_checked)) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
-    let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| is_shown(field.verdict));
+    let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| !field.verdict.is_quiet());
     shown.iter().for_each(|field| row(out, field, paint));
     match compared.source {
         Some(_) => {
@@ -272,13 +265,6 @@ fn totals(out: &mut String, all: &[Compared], unread: &[Unchecked]) {
     let _ = writeln!(out, "{gap}{objects} what was asked for; with drift: {drifted}.");
     for line in unread.iter().map(not_checked) {
         let _ = writeln!(out, "{}", clean(&line));
-    }
-}
-
-fn is_shown(verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Pending | Verdict::Drift | Verdict::Conflict | Verdict::InvalidDesired | Verdict::Unknown => true,
-        Verdict::Equal | Verdict::Defaulted | Verdict::Server | Verdict::Admission | Verdict::Controller | Verdict::Approved => false,
     }
 }
 
