@@ -24,8 +24,8 @@
 //! | [`desired`] | what was asked for: sources, the comparison, who wrote a difference and whether it matters | model, redact |
 //! | [`archive`] | clusters that are files: read, write, serve as a read-only API, the demo | model, redact |
 //! | [`watch`] | the only room that names kube: connections, feeds, single objects | model, redact |
-//! | [`app`] | the state machine: keys to effects | page, model, diagnose |
-//! | [`screen`] | a scene to a page, one file a screen | app, page, model, diagnose |
+//! | [`app`] | the state machine: keys to effects | page, model, diagnose, desired |
+//! | [`screen`] | a scene to a page, one file a screen | app, page, model, diagnose, desired |
 //! | [`ui`] | the only room that names widgets: draws pages, makes cluster text harmless | page |
 //! | [`term`] | takes the terminal and always gives it back | app |
 //! | [`export`] | reports and differences as text, JSON, YAML, Markdown | model, diagnose, desired, redact |

@@ -73,6 +73,37 @@ pub const ACTIONS: &[Action] = &[
         run: |app, _| go::back(app),
     },
     Action {
+        id: "diff",
+        doc: "what was asked for beside what is: each difference, who wrote it, whether it matters",
+        hint: "diff",
+        keys: &["d"],
+        places: &[Screen],
+        when: |app, page| go::can_show(app, page, Tab::Diff),
+        run: |app, page| go::show(app, page, Tab::Diff),
+    },
+    Action {
+        id: "next-source",
+        doc: "compare a diff with the next source of what was asked for",
+        hint: "source",
+        keys: &["x"],
+        places: &[Object],
+        when: |app, _| go::has_other_source(app),
+        run: |app, _| go::next_source(app),
+    },
+    Action {
+        id: "explained",
+        doc: "show what a diff explains as well, or no longer",
+        hint: "explained",
+        keys: &["z"],
+        places: &[Object],
+        when: |app, _| go::has_explained(app),
+        run: |app, _| {
+            let reading = &mut app.view.reading;
+            reading.explained = !reading.explained;
+            Vec::new()
+        },
+    },
+    Action {
         id: "logs",
         doc: "logs of the container that matters, the last 500 lines",
         hint: "logs",
@@ -146,7 +177,7 @@ pub const ACTIONS: &[Action] = &[
     },
     Action {
         id: "reload",
-        doc: "fetch this text again",
+        doc: "fetch this again",
         hint: "reload",
         keys: &["r", "f5"],
         places: &[Object],

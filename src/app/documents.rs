@@ -1,5 +1,6 @@
-//! What was fetched because somebody opened it: the object's yaml, its events, its logs; the newest few are kept.
+//! What was fetched because somebody opened it: the object's yaml, its events, its diff, its logs; the newest few are kept.
 
+use crate::desired::Comparison;
 use crate::model::Time;
 use crate::page::About;
 
@@ -8,6 +9,8 @@ use crate::page::About;
 pub enum Document {
     Yaml,
     Events,
+    /// Beside what was asked for.
+    Diff,
     /// Of one container, the last 500 lines.
     Logs,
     /// Of its run before this one.
@@ -32,6 +35,7 @@ pub enum Content {
     Lines(Vec<String>),
     /// Newest first.
     Events(Vec<EventLine>),
+    Diff(Box<Comparison>),
 }
 
 /// An event as it is listed.
@@ -106,14 +110,21 @@ impl Fetched {
     pub fn lines(&self) -> &[String] {
         match &self.state {
             State::Here(Content::Lines(lines)) => lines,
-            State::Here(Content::Events(_)) | State::Waiting | State::Failed(_) => &[],
+            State::Here(Content::Events(_) | Content::Diff(_)) | State::Waiting | State::Failed(_) => &[],
         }
     }
 
     pub fn events(&self) -> &[EventLine] {
         match &self.state {
             State::Here(Content::Events(events)) => events,
-            State::Here(Content::Lines(_)) | State::Waiting | State::Failed(_) => &[],
+            State::Here(Content::Lines(_) | Content::Diff(_)) | State::Waiting | State::Failed(_) => &[],
+        }
+    }
+
+    pub fn comparison(&self) -> Option<&Comparison> {
+        match &self.state {
+            State::Here(Content::Diff(comparison)) => Some(comparison),
+            State::Here(Content::Lines(_) | Content::Events(_)) | State::Waiting | State::Failed(_) => None,
         }
     }
 }

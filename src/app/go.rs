@@ -54,6 +54,12 @@ pub(super) fn follow(app: &mut App, opens: Opens, page: &Page) -> Vec<Effect> {
             app.home();
             app.view.filter = Filter::parse(&text);
         }
+        Opens::Unfold(id) => {
+            let unfolded = &mut app.view.reading.unfolded;
+            if !unfolded.remove(&id) {
+                unfolded.insert(id);
+            }
+        }
         Opens::Query(text) => return typing::lay_over(app, Over::Palette(super::Input::new(text))),
     }
     Vec::new()
@@ -93,15 +99,21 @@ pub(super) fn can_show(app: &App, page: &Page, tab: Tab) -> bool {
     if is_gone(page) {
         return true;
     }
-    about(page, tab).is_some_and(|about| app.view.at != At::Object { object: about.object.clone(), tab })
+    about(page, tab).is_some_and(|about| app.view.at != At::Object { object: target(about, tab), tab })
 }
 
 /// What a tab would be about: for logs the page's pod, where the row has none.
 fn about(page: &Page, tab: Tab) -> Option<&About> {
     match tab {
-        Tab::Why | Tab::Tree | Tab::Events | Tab::Yaml => page.about(),
+        Tab::Why | Tab::Tree | Tab::Events | Tab::Diff | Tab::Yaml => page.about(),
         Tab::Logs | Tab::Previous => [page.about(), page.about.as_ref()].into_iter().flatten().find(|about| about.pod.is_some()),
     }
+}
+
+/// The object whose page a tab is on.
+fn target(about: &About, tab: Tab) -> String {
+    let declared = about.declared.as_ref().filter(|_| tab == Tab::Diff);
+    declared.unwrap_or(&about.object).clone()
 }
 
 /// Whether there is another pane or tab.
@@ -127,7 +139,7 @@ pub(super) fn show(app: &mut App, page: &Page, tab: Tab) -> Vec<Effect> {
     let Some(about) = about(page, tab).cloned() else { return Vec::new() };
     let object = match (tab, &about.pod) {
         (Tab::Logs | Tab::Previous, Some(pod)) if !app.is_on(&about.object) => pod.clone(),
-        _ => about.object.clone(),
+        _ => target(&about, tab),
     };
     if app.is_on(&object) {
         app.turn(tab);
@@ -142,6 +154,7 @@ fn fetch_for(app: &mut App, about: Option<&About>, tab: Tab) -> Vec<Effect> {
     match tab {
         Tab::Why | Tab::Tree => Vec::new(),
         Tab::Events => want(app, about, Document::Events),
+        Tab::Diff => want(app, about, Document::Diff),
         Tab::Yaml => want(app, about, Document::Yaml),
         Tab::Logs => want(app, about, Document::Logs),
         Tab::Previous => want(app, about, Document::Previous),
@@ -165,6 +178,7 @@ pub(super) fn document(app: &App) -> Option<(&'static str, String, Document)> {
     let (pane, document) = match tab {
         Tab::Why | Tab::Tree => return None,
         Tab::Events => ("events", Document::Events),
+        Tab::Diff => ("diff", Document::Diff),
         Tab::Yaml => ("yaml", Document::Yaml),
         Tab::Logs => ("logs", Document::Logs),
         Tab::Previous => ("previous", Document::Previous),
@@ -177,6 +191,32 @@ pub(super) fn reload(app: &mut App, page: &Page) -> Vec<Effect> {
     let wanted =
         app.documents.get(&object, document).map_or_else(|| Wanted::new(&object, document, page.about()), |known| known.wanted.clone());
     fetch(app, wanted)
+}
+
+/// The comparison on the screen.
+fn comparison(app: &App) -> Option<&crate::desired::Comparison> {
+    let (_, object, document) = document(app)?;
+    app.documents.get(&object, document)?.comparison()
+}
+
+pub(super) fn has_other_source(app: &App) -> bool {
+    comparison(app).is_some_and(|comparison| comparison.against.len() > 1)
+}
+
+/// The next source of desired state; after the last comes the first.
+pub(super) fn next_source(app: &mut App) -> Vec<Effect> {
+    let count = comparison(app).map_or(0, |comparison| comparison.against.len());
+    if count > 0 {
+        app.view.reading.source = (app.view.reading.source + 1) % count;
+        *app.view.spot_mut("diff") = super::Spot::default();
+    }
+    Vec::new()
+}
+
+/// Whether the diff has rows that are folded away, or were.
+pub(super) fn has_explained(app: &App) -> bool {
+    let has = |against: &crate::desired::Against| against.diff.fields.iter().any(|field| field.verdict.is_quiet());
+    comparison(app).is_some_and(|comparison| comparison.against.iter().any(has))
 }
 
 /// The next pane; where there is only one, the next tab.

@@ -28,7 +28,7 @@ pub use fuzzy::fuzzy;
 pub use input::Input;
 pub use keymap::{all_keys, clashes, first_key, hints, key_table, keys};
 pub use typing::{Ask, Over, Overlaid, Typing};
-pub use view::{At, Select, Spot, Tab, Top, View};
+pub use view::{At, Reading, Select, Spot, Tab, Top, View};
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Where the user is: a stack of views, each with its panes, cursors and scrolling, so that going back never loses the place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::filter::Filter;
 
@@ -13,7 +13,19 @@ pub struct View {
     pub filter: Filter,
     /// What is looked for in a document.
     pub search: String,
+    pub reading: Reading,
     spots: BTreeMap<&'static str, Spot>,
+}
+
+/// How a diff is being read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// So many sources after the most trusted one; it goes round.
+    pub source: usize,
+    /// What is explained is shown as well.
+    pub explained: bool,
+    /// Rows that show everything they know, by id.
+    pub unfolded: BTreeSet<String>,
 }
 
 /// What a view shows.
@@ -39,6 +51,7 @@ pub enum Tab {
     Why,
     Tree,
     Events,
+    Diff,
     Yaml,
     Logs,
     Previous,
@@ -98,13 +111,14 @@ impl View {
 }
 
 impl Tab {
-    pub const ALL: [Self; 6] = [Self::Why, Self::Tree, Self::Events, Self::Yaml, Self::Logs, Self::Previous];
+    pub const ALL: [Self; 7] = [Self::Why, Self::Tree, Self::Events, Self::Diff, Self::Yaml, Self::Logs, Self::Previous];
 
     pub fn title(self) -> &'static str {
         match self {
             Self::Why => "why",
             Self::Tree => "tree",
             Self::Events => "events",
+            Self::Diff => "diff",
             Self::Yaml => "yaml",
             Self::Logs => "logs",
             Self::Previous => "previous",

@@ -46,6 +46,8 @@ pub struct About {
     pub pod: Option<String>,
     /// The container of that pod that matters.
     pub container: Option<String>,
+    /// The object whose diff tells most, where it is another one: nobody writes a pod of a workload by hand.
+    pub declared: Option<String>,
 }
 
 /// Where enter on a row goes.
@@ -65,6 +67,8 @@ pub enum Opens {
     Action(&'static str),
     /// These terms go into the filter of the triage screen.
     Filter(String),
+    /// The row shows everything it knows, or no longer.
+    Unfold(String),
     /// These words go into the palette, to be added to.
     Query(String),
 }

@@ -1,4 +1,4 @@
-//! Fetch: what is read only because somebody opened it: a whole object, its events, its logs. Redacted before anybody sees it.
+//! Fetch: what is read only because somebody opened it: a whole object, its events, its diff, its logs. Redacted before anybody sees it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use tokio::sync::Mutex;
 
 use crate::app::{Content, Document, EventLine, Wanted};
 use crate::archive::{Archive, Previous};
-use crate::model::{Kind, ObjectRef};
+use crate::model::{Kind, ObjectRef, Place};
 use crate::redact::Redactor;
 
-use crate::watch::{Connection, Discovery, Get, Served, discover, fetch as ask};
+use crate::watch::{Connection, Discovery, Get, Query, Served, discover, fetch as ask};
 
-use super::snapshot;
+use super::{compare, snapshot};
 
 /// Lines of a log that are shown.
 const LOG_LINES: usize = 500;
@@ -53,6 +53,10 @@ impl Store {
 /// # Errors
 /// It does not exist, may not be read, or could not be had.
 pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
+    if wanted.document == Document::Diff {
+        let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
+        return compare::comparison(store, &object, redactor).await.map(|comparison| Content::Diff(Box::new(comparison)));
+    }
     match store {
         Store::Files(archive) => from_files(archive, wanted, redactor),
         Store::Cluster(cluster) => cluster.document(wanted, redactor).await,
@@ -79,14 +83,14 @@ fn from_archive(archive: &Archive, wanted: &snapshot::Wanted) -> Vec<Vec<u8>> {
 fn from_files(archive: &Archive, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
     let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
     match wanted.document {
-        Document::Yaml => bytes(archive, &object).and_then(|bytes| yaml(&bytes, redactor)),
+        Document::Yaml | Document::Diff => bytes(archive, &object).and_then(|bytes| yaml(&bytes, redactor)),
         Document::Events => Ok(Content::Events(events(archive, &object, redactor))),
         Document::Logs => log(archive, wanted, Previous::No, redactor),
         Document::Previous => log(archive, wanted, Previous::Yes, redactor),
     }
 }
 
-fn bytes(archive: &Archive, object: &ObjectRef) -> Result<Vec<u8>, String> {
+pub(super) fn bytes(archive: &Archive, object: &ObjectRef) -> Result<Vec<u8>, String> {
     let (kind, group) =
         object.kind.split_once('.').map_or_else(|| (&*object.kind, Kind::named(&object.kind).row().group), |(kind, group)| (kind, group));
     let found = archive.kind(group, kind).and_then(|kind| archive.object(kind, &object.namespace, &object.name));
@@ -162,14 +166,14 @@ impl Cluster {
     async fn document(&self, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
         let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
         match wanted.document {
-            Document::Yaml => yaml(&self.object(&object).await?, redactor),
+            Document::Yaml | Document::Diff => yaml(&self.object(&object).await?, redactor),
             Document::Events => self.events(&object, redactor).await,
             Document::Logs => self.log(wanted, ask::Run::Present, redactor).await,
             Document::Previous => self.log(wanted, ask::Run::Previous, redactor).await,
         }
     }
 
-    async fn object(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
+    pub(super) async fn object(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
         let served = self.served(&object.kind).await?;
         ask::object(&self.connection, &ask::Wanted::new(&served, &object.namespace, &object.name), self.patience)
             .await
@@ -222,21 +226,48 @@ impl Cluster {
             snapshot::Wanted::Set(Kind::Other, _) => return Ok(Vec::new()),
             snapshot::Wanted::Set(kind, namespace) => (kind, namespace),
         };
-        let Ok(served) = self.served(kind.row().name).await else { return Ok(Vec::new()) };
-        let place = namespace.clone().map_or(crate::model::Place::All, crate::model::Place::Namespace);
-        let (mut objects, mut token) = (Vec::new(), String::new());
+        let place = namespace.clone().map_or(Place::All, Place::Namespace);
+        Ok(self.set(kind.row().name, &place, "").await.0)
+    }
+
+    /// The objects of a kind that labels select, as far as they could be read, and why no further.
+    pub(super) async fn set(&self, kind: &str, place: &Place, labels: &str) -> (Vec<Vec<u8>>, Option<String>) {
+        let mut objects = Vec::new();
+        let served = match self.served(kind).await {
+            Ok(served) => served,
+            Err(why) => return (objects, Some(why)),
+        };
+        let mut token = String::new();
         loop {
-            let query = crate::watch::Query::default().with("limit", "500");
-            let query = if token.is_empty() { query } else { query.with("continue", &token) };
-            let get = Get::json(query.after(&served.resource.list(&place)));
-            let Ok(bytes) = self.connection.fetch(&get, self.patience).await else { return Ok(objects) };
-            let list: List<'_> = serde_json::from_slice(&bytes)?;
-            objects.extend(list.items.iter().map(|item| typed(item.get(), &served)));
-            token = list.metadata.next;
+            match self.part(&served, place, labels, &token).await {
+                Ok((part, next)) => {
+                    objects.extend(part);
+                    token = next;
+                }
+                Err(why) => return (objects, Some(why)),
+            }
             if token.is_empty() {
-                return Ok(objects);
+                return (objects, None);
             }
         }
+    }
+
+    /// One page of them, and the token of the next.
+    async fn part(&self, served: &Served, place: &Place, labels: &str, token: &str) -> Result<(Vec<Vec<u8>>, String), String> {
+        let query = Query::default().with("limit", "500");
+        let query = if labels.is_empty() { query } else { query.with("labelSelector", labels) };
+        let query = if token.is_empty() { query } else { query.with("continue", token) };
+        let get = Get::json(query.after(&served.resource.list(place)));
+        let bytes = self.connection.fetch(&get, self.patience).await.map_err(|e| e.to_string())?;
+        let list: List<'_> = serde_json::from_slice(&bytes).map_err(|e| format!("the list cannot be read: {e}"))?;
+        Ok((list.items.iter().map(|item| typed(item.get(), served)).collect(), list.metadata.next))
+    }
+
+    /// The definition of an object's kind.
+    pub(super) async fn definition(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
+        let of = self.served(&object.kind).await?;
+        let name = format!("{}.{}", of.resource.plural, of.resource.group);
+        self.object(&ObjectRef::new(Kind::CustomResourceDefinition.row().name, "", &name)).await
     }
 }
 

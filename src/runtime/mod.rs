@@ -2,6 +2,7 @@
 
 mod clock;
 pub mod commands;
+mod compare;
 mod dashboard;
 mod demo;
 pub mod feeds;

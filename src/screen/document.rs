@@ -70,7 +70,7 @@ pub(super) fn lines(scene: &Scene<'_>, object: &ObjectRef, tab: Tab) -> Pane {
     let (id, document, title) = match tab {
         Tab::Yaml => ("yaml", Document::Yaml, "As the API server holds it, secrets redacted"),
         Tab::Previous => ("previous", Document::Previous, "Logs of the run before"),
-        Tab::Logs | Tab::Why | Tab::Tree | Tab::Events => ("logs", Document::Logs, "Logs, the last 500 lines"),
+        Tab::Logs | Tab::Why | Tab::Tree | Tab::Events | Tab::Diff => ("logs", Document::Logs, "Logs, the last 500 lines"),
     };
     let fetched = scene.app.documents.get(&object.to_string(), document);
     let text = match fetched.map(|fetched| (&fetched.state, fetched.lines())) {

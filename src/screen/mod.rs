@@ -7,6 +7,7 @@ mod ages;
 mod blocker;
 mod chain;
 mod coverage;
+mod diff;
 mod document;
 mod frame;
 mod help;
@@ -45,7 +46,7 @@ pub struct Screen {
 pub const SCREENS: &[Screen] = &[
     Screen { id: "triage", title: "what holds the cluster up", page: |scene| frame::around(scene, triage::body) },
     Screen { id: "blocker", title: "a blocker", page: |scene| frame::around(scene, blocker::body) },
-    Screen { id: "object", title: "an object: why, tree, events, yaml, logs", page: |scene| frame::around(scene, object::body) },
+    Screen { id: "object", title: "an object: why, tree, events, diff, yaml, logs", page: |scene| frame::around(scene, object::body) },
     Screen { id: "coverage", title: "what is seen, and what may not be seen", page: |scene| frame::around(scene, coverage::body) },
     Screen { id: "quiet", title: "what is muted, and what is quiet on purpose", page: |scene| frame::around(scene, quiet::body) },
 ];

@@ -6,7 +6,7 @@ use super::meant::meant;
 use super::thing::Thing;
 use super::window::{filtered, window};
 use super::words::verdict;
-use super::{Body, Scene, document, frame, pods, tree, words};
+use super::{Body, Scene, diff, document, frame, pods, tree, words};
 use crate::app::{At, Tab};
 use crate::diagnose::Blocker;
 use crate::model::{Condition, ContainerRole, ContainerStatus, ObjectRef, Pod, Seen};
@@ -20,6 +20,7 @@ pub(super) fn body(scene: &Scene<'_>, ages: &Ages) -> Body {
         Tab::Why => why(scene, &object, ages),
         Tab::Tree => Layout::Pane(tree::pane(scene, &object)),
         Tab::Events => Layout::Pane(document::events(scene, &object, ages)),
+        Tab::Diff => diff::layout(scene, &object, ages),
         Tab::Yaml | Tab::Logs | Tab::Previous => Layout::Pane(document::lines(scene, &object, *tab)),
     };
     let mut parts = vec![format!("{}/{}", object.kind, object.name)];
@@ -27,7 +28,7 @@ pub(super) fn body(scene: &Scene<'_>, ages: &Ages) -> Body {
         parts.insert(0, object.namespace.to_string());
     }
     let mut path = frame::path(scene, &parts);
-    path.push(Part::new(1, tabs(*tab)));
+    path.push(Part::new(1, tabs(scene, &object, *tab)));
     let right = vec![Part::new(3, scene.state(&object).into())];
     Body { right, about: Some(about), ..Body::of(path, layout) }
 }
@@ -46,10 +47,14 @@ fn about(scene: &Scene<'_>, object: &ObjectRef) -> About {
 }
 
 /// `[why]  tree  events`: the one that is shown has a shape, not only a colour.
-fn tabs(here: Tab) -> Line {
-    Tab::ALL.into_iter().enumerate().fold(Line::new(), |line, (nth, tab)| {
-        let line = if nth > 0 { line.plain("  ") } else { line };
-        if tab == here { line.accent(format!("[{}]", tab.title())) } else { line.dim(tab.title()) }
+fn tabs(scene: &Scene<'_>, object: &ObjectRef, here: Tab) -> Line {
+    // Where all do not fit beside a long name, the one that is shown and its neighbours.
+    let near = |tab: &Tab| scene.size.0 >= 100 || (*tab as usize).abs_diff(here as usize) <= 1;
+    Tab::ALL.into_iter().filter(near).fold(Line::new(), |line, tab| {
+        let line = if line.is_empty() { line } else { line.plain("  ") };
+        let much = if tab == Tab::Diff { diff::much(scene, object) } else { String::new() };
+        let title = format!("{}{much}", tab.title());
+        if tab == here { line.accent(format!("[{title}]")) } else { line.dim(title) }
     })
 }
 
@@ -141,7 +146,12 @@ fn containers(scene: &Scene<'_>, object: &ObjectRef, pod: Pod<'_>, ages: &Ages) 
             status.map_or_else(Line::new, |(_, status)| Line::from(format!("{} restarts", status.restart_count))),
             Line::new().span(image),
         ];
-        let about = About { object: object.to_string(), pod: Some(object.to_string()), container: Some(container.name.to_string()) };
+        let about = About {
+            object: object.to_string(),
+            pod: Some(object.to_string()),
+            container: Some(container.name.to_string()),
+            declared: None,
+        };
         Row::new(container.name.to_string(), cells).about(about).opens(Opens::Action("logs"))
     };
     let columns = vec![

@@ -93,6 +93,7 @@ pub(super) fn of(scene: &Scene<'_>, object: &ObjectRef, stuck: Option<ObjectRef>
         object: object.to_string(),
         pod: pod.filter(|_| found.is_some()).map(|pod| pod.to_string()),
         container: found.and_then(container_that_matters),
+        declared: None,
     }
 }
 

@@ -165,11 +165,17 @@ fn labels_fit(scene: &Scene<'_>) -> bool {
     scene.size.0 >= 132
 }
 
-/// What logs, events and yaml are about while this blocker is under the cursor.
+/// What logs, events, yaml and diff are about while this blocker is under the cursor.
 pub(super) fn about(scene: &Scene<'_>, blocker: &Blocker) -> About {
     let shown = blocker.pod_names.first().or_else(|| blocker.affected.first()).unwrap_or(&blocker.root);
     let pod = blocker.evidence.iter().map(|evidence| &evidence.object).find(|object| &*object.kind == "Pod").unwrap_or(shown);
-    pods::about(scene, pod, blocker)
+    About { declared: Some(declared(scene, blocker).to_string()), ..pods::about(scene, pod, blocker) }
+}
+
+/// Whose diff may explain a blocker: its root, or where nobody declares that one or it is missing, the first workload it holds up.
+fn declared<'a>(scene: &Scene<'_>, blocker: &'a Blocker) -> &'a ObjectRef {
+    let no = matches!(&*blocker.root.kind, "Pod" | "Node" | "ReplicaSet") || scene.find(&blocker.root).is_absent();
+    blocker.affected.iter().find(|_| no).unwrap_or(&blocker.root)
 }
 
 /// The blocker under the cursor, or that of the consequence there.

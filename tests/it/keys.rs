@@ -151,7 +151,7 @@ fn logs_of_a_blocker_are_those_of_a_pod_that_shows_it() {
     let [Effect::Fetch(wanted)] = stage.effects.as_slice() else { panic!("{:?}", stage.effects) };
     assert_eq!(wanted.pod.as_deref(), Some("Pod/shop/cart-6d4cf56db6-x2x7k"));
     assert_eq!(stage.app.view().at, At::Object { object: "Pod/shop/cart-6d4cf56db6-x2x7k".into(), tab: Tab::Logs });
-    let tabs = after("ly<left><left><right>");
+    let tabs = after("ly<left><left><left><right>");
     assert!(matches!(tabs.app.view().at, At::Object { tab: Tab::Events, .. }), "{:?}", tabs.app.view().at);
 }
 

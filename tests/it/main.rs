@@ -8,6 +8,7 @@ mod cases;
 mod causes;
 mod commands;
 mod demo;
+mod diff_screen;
 mod drift;
 mod e2e;
 mod frames;

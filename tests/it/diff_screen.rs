@@ -1,0 +1,181 @@
+//! The diff of an object on the screen: from what was fetched to frames, with keys between.
+
+use holdup::app::{Content, Document, Effect, Msg};
+use holdup::desired::{Comparison, Fetched, Object, compare};
+use holdup::redact::Redactor;
+use serde_json::{Value, json};
+
+use crate::incident;
+use crate::stage::Stage;
+
+fn container(image: &str) -> Value {
+    json!({"name": "cart", "image": image, "env": [{"name": "DB_PASSWORD", "value": "hunter2hunter2"}]})
+}
+
+fn applied() -> Value {
+    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cart", "namespace": "shop", "annotations": {}},
+        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "cart"}}, "template": {"metadata": {"labels": {"app": "cart"}},
+            "spec": {"securityContext": {"runAsNonRoot": true}, "containers": [container("registry.example.net/shop/cart:1.8.2")]}}}})
+}
+
+fn entry(manager: &str, time: &str, fields: &Value) -> Value {
+    json!({"manager": manager, "operation": "Update", "apiVersion": "apps/v1", "time": time, "fieldsType": "FieldsV1", "fieldsV1": fields})
+}
+
+/// As kubectl applied it at 11:00, with an image set and a right weakened by hand, and scaled by an autoscaler.
+fn live() -> Value {
+    let mut live = applied();
+    live["metadata"]["uid"] = "d1".into();
+    live["metadata"]["generation"] = 31.into();
+    live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = applied().to_string().into();
+    live["spec"]["replicas"] = 8.into();
+    live["spec"]["progressDeadlineSeconds"] = 600.into();
+    live["spec"]["template"]["spec"]["dnsPolicy"] = "ClusterFirst".into();
+    live["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"] = false.into();
+    live["spec"]["template"]["spec"]["containers"][0] = container("registry.example.net/shop/cart:1.8.3-hotfix");
+    let name = r#"k:{"name":"cart"}"#;
+    live["metadata"]["managedFields"] = json!([
+        entry("kubectl-client-side-apply", "2026-05-04T11:00:00Z", &json!({
+            "f:metadata": {"f:annotations": {".": {}, "f:kubectl.kubernetes.io/last-applied-configuration": {}}},
+            "f:spec": {"f:selector": {}, "f:template": {"f:metadata": {"f:labels": {".": {}, "f:app": {}}},
+                "f:spec": {"f:containers": {name: {".": {}, "f:name": {}, "f:env": {}}}}}}})),
+        entry("kubectl-set", "2026-05-04T11:41:03Z", &json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {name: {"f:image": {}}}}}}})),
+        entry("kubectl-edit", "2026-05-04T11:41:40Z", &json!({"f:spec": {"f:template": {"f:spec": {"f:securityContext": {"f:runAsNonRoot": {}}}}}})),
+        {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "apps/v1", "time": "2026-05-04T12:01:00Z",
+            "subresource": "scale", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]);
+    live
+}
+
+fn around() -> Vec<Value> {
+    let owner = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "cart", "uid": "d1", "controller": true}]);
+    let set = |revision: &str, image: &str, created: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("cart-{revision}"), "namespace": "shop",
+            "creationTimestamp": created, "annotations": {"deployment.kubernetes.io/revision": revision}, "ownerReferences": owner},
+            "spec": {"template": {"metadata": {"labels": {"app": "cart", "pod-template-hash": revision}},
+                "spec": {"dnsPolicy": "ClusterFirst", "securityContext": {"runAsNonRoot": true}, "containers": [container(image)]}}}})
+    };
+    vec![
+        set("12", "registry.example.net/shop/cart:1.8.3-hotfix", "2026-05-04T11:41:03Z"),
+        set("11", "registry.example.net/shop/cart:1.8.2", "2026-05-04T11:00:00Z"),
+        json!({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "cart", "namespace": "shop"},
+            "spec": {"minReplicas": 2, "maxReplicas": 10, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "cart"}}}),
+    ]
+}
+
+fn comparison(live: Value, related: &[Value], unread: Vec<String>) -> Comparison {
+    let redactor = Redactor::new(&[7; 32]);
+    let live = Object::new(live, &redactor);
+    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unread)
+}
+
+/// The diff of the blocker's first workload, before anything has come.
+fn asked((width, height): (u16, u16)) -> Stage {
+    let mut stage = incident::stage();
+    stage.resize(width, height).keys("<enter>jd");
+    stage
+}
+
+fn answer(stage: &mut Stage, result: Result<Comparison, String>) -> &mut Stage {
+    let wanted = stage.effects.iter().rev().find_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted.clone()) } else { None });
+    let wanted = wanted.expect("something was asked for");
+    assert_eq!((wanted.object.as_str(), wanted.document), ("Deployment/shop/cart", Document::Diff));
+    stage.send(Msg::Fetched { wanted, result: result.map(|comparison| Content::Diff(Box::new(comparison))) })
+}
+
+fn shown(size: (u16, u16)) -> Stage {
+    let mut stage = asked(size);
+    answer(&mut stage, Ok(comparison(live(), &around(), Vec::new())));
+    stage
+}
+
+fn shot(name: &str, stage: &mut Stage) {
+    let (width, height) = stage.size;
+    insta::assert_snapshot!(format!("{name}_{width}x{height}"), stage.frame());
+}
+
+#[test]
+fn the_diff_shows_the_worst_first_with_who_wrote_it() {
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        shot("screen_diff", &mut shown(size));
+    }
+}
+
+#[test]
+fn enter_unfolds_a_difference_and_folds_it_again() {
+    let mut stage = shown((120, 40));
+    let folded = stage.frame();
+    shot("screen_diff_unfolded", stage.keys("<enter>"));
+    assert_eq!(stage.keys("<enter>").frame(), folded);
+}
+
+#[test]
+fn z_shows_what_is_explained_and_x_the_other_source() {
+    let mut stage = shown((120, 40));
+    assert!(!stage.frame().contains("progressDeadlineSeconds"));
+    assert!(stage.keys("z").frame().contains("progressDeadlineSeconds"));
+    assert!(!stage.keys("z").frame().contains("progressDeadlineSeconds"));
+    shot("screen_diff_revision", stage.keys("x"));
+    assert!(stage.keys("x").frame().contains("source 1 of 2"), "it goes round");
+}
+
+#[test]
+fn while_it_is_asked_for_and_when_it_cannot_be_had_the_screen_says_so() {
+    let mut stage = asked((80, 24));
+    assert!(stage.frame().contains("asking for the object and for what was asked for"));
+    answer(&mut stage, Err("deployments.apps \"cart\" is forbidden: grant get".into()));
+    assert!(stage.frame().contains("▲ deployments.apps \"cart\" is forbidden: grant get"), "{}", stage.frame());
+    stage.effects.clear();
+    stage.keys("r");
+    assert!(matches!(stage.effects.as_slice(), [Effect::Fetch(wanted)] if wanted.document == Document::Diff));
+}
+
+#[test]
+fn without_a_source_ownership_is_shown() {
+    let mut live = live();
+    live["metadata"]["annotations"] = json!({});
+    let unread = vec!["previous revisions are not known: replicasets.apps is forbidden: grant list".to_owned()];
+    let mut stage = asked((120, 40));
+    answer(&mut stage, Ok(comparison(live, &[], unread)));
+    shot("screen_diff_ownership", stage.keys("j<enter>"));
+}
+
+#[test]
+fn secrets_and_escape_sequences_never_reach_the_diff() {
+    let mut hostile = live();
+    hostile["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "tr0ub4dor-tr0ub4dor".into();
+    hostile["spec"]["template"]["spec"]["containers"][0]["image"] = "cart:\u{1b}[31mred\u{7}\n\u{202e}x".into();
+    let mut stage = asked((200, 60));
+    answer(&mut stage, Ok(comparison(hostile, &around(), Vec::new())));
+    for script in ["z", "<enter>j<enter>j<enter>j<enter>"] {
+        let frame = stage.keys(script).frame();
+        assert!(!frame.contains("hunter2") && !frame.contains("tr0ub4dor"), "{frame}");
+        assert!(!frame.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}'), "{frame}");
+    }
+}
+
+#[test]
+fn d_on_a_row_of_the_first_screen_is_about_the_root_or_the_first_workload() {
+    let mut stage = incident::stage();
+    stage.keys("d");
+    let asked: Vec<&str> =
+        stage.effects.iter().filter_map(|e| if let Effect::Fetch(w) = e { Some(w.object.as_str()) } else { None }).collect();
+    assert_eq!(asked, ["Deployment/db/pg"]);
+    assert!(stage.frame().contains("[diff]"));
+}
+
+#[test]
+fn a_rollout_since_the_previous_revision_is_no_drift() {
+    let mut live = applied();
+    live["metadata"]["uid"] = "d1".into();
+    live["spec"]["template"]["spec"]["containers"][0] = container("registry.example.net/shop/cart:1.8.3-hotfix");
+    live["metadata"]["managedFields"] = json!([entry(
+        "helm",
+        "2026-05-04T11:41:00Z",
+        &json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {
+            r#"k:{"name":"cart"}"#: {".": {}, "f:image": {}}}}}}})
+    )]);
+    let found = comparison(live, &around(), Vec::new());
+    let image = found.against[0].diff.fields.iter().find(|field| field.path.last() == "image").expect("it changed");
+    assert_eq!((found.against[0].source, image.verdict.id()), ("revision", "unknown"));
+    assert!(image.reason.starts_with("helm changed it since this revision"), "{}", image.reason);
+}
