@@ -139,3 +139,23 @@ fn file(name: &str, text: &str) -> PathBuf {
     std::fs::write(&path, text).expect("written");
     path
 }
+
+#[test]
+fn the_diff_of_what_somebody_edited_by_hand_is_shown_from_a_cluster_and_from_files() {
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/demo.jsonl.gz");
+    for arguments in [&["demo", "--at", "3m"][..], &["--from", recording]] {
+        let mut terminal = Terminal::start(&holdup(arguments));
+        terminal.wait_for(SOON, "blocked");
+        terminal.press(":");
+        terminal.press("deploy transcoder");
+        terminal.wait_for(SOON, "media/transcoder");
+        terminal.press("\r");
+        terminal.wait_for(SOON, "How it is meant to be");
+        terminal.press("d");
+        terminal.wait_for(SOON, "last-applied annotation of kubectl");
+        terminal.wait_for(SOON, "nodeSelector");
+        terminal.wait_for(SOON, "kubectl-edit");
+        terminal.press("q");
+        assert_eq!(terminal.await_end(SOON), 0);
+    }
+}
