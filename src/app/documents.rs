@@ -85,7 +85,9 @@ impl Documents {
         self.kept.iter().rev().find(|kept| kept.wanted.object == object && kept.wanted.document == document)
     }
 
+    /// Of each kind one is pending, the newest: what was asked for before gets no answer, and is asked for again when it is opened.
     pub(super) fn ask(&mut self, wanted: Wanted) {
+        self.kept.retain(|kept| kept.wanted.document != wanted.document || kept.state != State::Waiting);
         self.put(Fetched { wanted, state: State::Waiting });
     }
 

@@ -36,10 +36,15 @@ pub(super) fn open(app: &mut App, page: &Page) -> Vec<Effect> {
 
 pub(super) fn follow(app: &mut App, opens: Opens, page: &Page) -> Vec<Effect> {
     match opens {
-        Opens::Blocker(id) => app.enter(At::Blocker(id)),
+        Opens::Blocker(id) => {
+            app.enter(At::Blocker(id));
+            return page.about().map_or_else(Vec::new, |about| compare_ahead(app, &target(about, Tab::Diff)));
+        }
         Opens::Object(object) => {
-            app.enter(At::Object { object, tab: Tab::Why });
-            return want(app, page.about(), Document::Yaml);
+            app.enter(At::Object { object: object.clone(), tab: Tab::Why });
+            let mut effects = want(app, page.about(), Document::Yaml);
+            effects.extend(compare_ahead(app, &object));
+            return effects;
         }
         Opens::Layer(layer) => {
             app.choose_layer(layer.as_deref());
@@ -165,6 +170,14 @@ fn want(app: &mut App, about: Option<&About>, document: Document) -> Vec<Effect>
     let At::Object { object, .. } = &app.view.at else { return Vec::new() };
     let known = app.documents.get(object, document).is_some_and(|known| !matches!(known.state, super::State::Failed(_)));
     if known { Vec::new() } else { fetch(app, Wanted::new(&object.clone(), document, about)) }
+}
+
+/// The diff of what was opened may name its cause. Pods are made by others: theirs says nothing.
+fn compare_ahead(app: &mut App, object: &str) -> Vec<Effect> {
+    if object.starts_with("Pod/") || app.documents.get(object, Document::Diff).is_some() {
+        return Vec::new();
+    }
+    fetch(app, Wanted::new(object, Document::Diff, None))
 }
 
 fn fetch(app: &mut App, wanted: Wanted) -> Vec<Effect> {

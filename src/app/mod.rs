@@ -88,7 +88,7 @@ pub enum Effect {
     Suspend,
     /// Send the whole screen again.
     Redraw,
-    /// One pending at a time, the newest wins.
+    /// One of each kind pending at a time, the newest wins.
     Fetch(Wanted),
     /// Write a snapshot there, and tell.
     Snapshot {

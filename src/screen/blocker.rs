@@ -3,7 +3,7 @@
 use super::ages::Ages;
 use super::window::{filtered, window};
 use super::words::{holds_up, mark, name, plural, verdict, worth_waiting};
-use super::{Body, Scene, frame, nodes, pods, triage};
+use super::{Body, Scene, frame, nodes, pods, suspect, triage};
 use crate::diagnose::{Blocker, cause};
 use crate::model::ObjectRef;
 use crate::page::{Block, Column, Cut, Focus, Layout, Line, List, Opens, Pane, Part, Row, Size, Span, Text, Width};
@@ -26,7 +26,7 @@ fn of(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Body {
     };
     let height = scene.size.1.saturating_sub(2);
     let layout = Layout::Rows(vec![
-        (Size::Content { least: 5, most: 13 }, Layout::Pane(why(blocker, ages))),
+        (Size::Content { least: 5, most: 13 }, Layout::Pane(why(scene, blocker, ages))),
         (Size::Content { least: 4, most: (height / 2).max(4) }, middle),
         (Size::Rest(1), Layout::Pane(evidence(scene, blocker, ages))),
     ]);
@@ -48,8 +48,9 @@ fn gone(scene: &Scene<'_>, id: &str) -> Body {
     Body::of(frame::path(scene, &[title]), Layout::Pane(pane))
 }
 
-fn why(blocker: &Blocker, ages: &Ages) -> Pane {
-    let mut lines = vec![Line::from(blocker.summary.to_string())];
+fn why(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Pane {
+    let mut lines: Vec<Line> = changed(scene, blocker, ages).into_iter().collect();
+    lines.push(Line::from(blocker.summary.to_string()));
     lines.push(Line::from("Worth waiting?  ").then(worth_waiting(blocker, ages)).hang(16));
     lines.push(Line::new().accent("Next").plain(format!("            {}", blocker.next)).hang(16));
     if let Some(cause) = cause(blocker.cause) {
@@ -62,6 +63,13 @@ fn why(blocker: &Blocker, ages: &Ages) -> Pane {
     lines.extend(triage::unchecked(blocker));
     let layer = Line::from("Why").dim(format!("  {} · {}", blocker.layer.label(), blocker.cause));
     Pane { id: "why", title: Some(layer), note: None, block: Block::Text(Text::whole(lines)), focus: Focus::Never }
+}
+
+/// A change by hand that may be behind it.
+fn changed(scene: &Scene<'_>, blocker: &Blocker, ages: &Ages) -> Option<Line> {
+    let object = triage::declared(scene, blocker);
+    let change = suspect::line(scene, object, &[blocker], ages)?;
+    Some(Line::new().delayed("Changed").plain("         ").then(super::words::object(object)).plain("  ").then(change).hang(16))
 }
 
 /// What it holds up: workloads, then its consequences, then pods.

@@ -170,7 +170,7 @@ fn difference(scene: &Scene<'_>, field: &FieldDiff, ages: &Ages) -> Row {
 }
 
 /// `cart:1.8.2 → cart:1.8.3-hotfix`: of an image the tag stays.
-fn values(field: &FieldDiff) -> Line {
+pub(super) fn values(field: &FieldDiff) -> Line {
     let cut = if field.path.last() == "image" { Cut::Image } else { Cut::End };
     let side = |value: Option<&_>| {
         let lines = written(value);

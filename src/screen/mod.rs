@@ -21,6 +21,7 @@ mod quiet;
 mod refers;
 mod scene;
 mod select;
+mod suspect;
 mod thing;
 mod tree;
 mod triage;

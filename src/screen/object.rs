@@ -6,7 +6,7 @@ use super::meant::meant;
 use super::thing::Thing;
 use super::window::{filtered, window};
 use super::words::verdict;
-use super::{Body, Scene, diff, document, frame, pods, tree, words};
+use super::{Body, Scene, diff, document, frame, pods, suspect, tree, words};
 use crate::app::{At, Tab};
 use crate::diagnose::Blocker;
 use crate::model::{Condition, ContainerRole, ContainerStatus, ObjectRef, Pod, Seen};
@@ -60,7 +60,10 @@ fn tabs(scene: &Scene<'_>, object: &ObjectRef, here: Tab) -> Line {
 
 fn why(scene: &Scene<'_>, object: &ObjectRef, ages: &Ages) -> Layout {
     let blockers = scene.blockers_of(object);
-    let mut rows = vec![(Size::Content { least: 2, most: 12 }, Layout::Pane(blocking(scene, object, &blockers, ages)))];
+    let changed = suspect::line(scene, object, &blockers, ages);
+    let mut rows: Vec<_> =
+        changed.map(|line| (Size::Content { least: 2, most: 3 }, text("changed", "Changed", vec![line]))).into_iter().collect();
+    rows.push((Size::Content { least: 2, most: 12 }, Layout::Pane(blocking(scene, object, &blockers, ages))));
     let Seen::Is(thing) = scene.find(object) else {
         rows.push((Size::Rest(1), Layout::Pane(not_found(scene, object))));
         return Layout::Rows(rows);

@@ -173,7 +173,7 @@ pub(super) fn about(scene: &Scene<'_>, blocker: &Blocker) -> About {
 }
 
 /// Whose diff may explain a blocker: its root, or where nobody declares that one or it is missing, the first workload it holds up.
-fn declared<'a>(scene: &Scene<'_>, blocker: &'a Blocker) -> &'a ObjectRef {
+pub(super) fn declared<'a>(scene: &Scene<'_>, blocker: &'a Blocker) -> &'a ObjectRef {
     const MADE: &[&str] = &["Pod", "Node", "ReplicaSet", "Job", "PersistentVolumeClaim", "PersistentVolume", "Lease", "EndpointSlice"];
     let no = MADE.contains(&&*blocker.root.kind) || scene.find(&blocker.root).is_absent();
     blocker.affected.iter().find(|_| no).unwrap_or(&blocker.root)

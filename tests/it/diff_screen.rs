@@ -76,9 +76,9 @@ fn asked((width, height): (u16, u16)) -> Stage {
 }
 
 fn answer(stage: &mut Stage, result: Result<Comparison, String>) -> &mut Stage {
-    let wanted = stage.effects.iter().rev().find_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted.clone()) } else { None });
-    let wanted = wanted.expect("something was asked for");
-    assert_eq!((wanted.object.as_str(), wanted.document), ("Deployment/shop/cart", Document::Diff));
+    let asked = stage.effects.iter().filter_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted) } else { None });
+    let wanted = asked.into_iter().find(|wanted| wanted.object == "Deployment/shop/cart" && wanted.document == Document::Diff);
+    let wanted = wanted.expect("its diff was asked for").clone();
     stage.send(Msg::Fetched { wanted, result: result.map(|comparison| Content::Diff(Box::new(comparison))) })
 }
 
@@ -178,4 +178,34 @@ fn a_rollout_since_the_previous_revision_is_no_drift() {
     let image = found.against[0].diff.fields.iter().find(|field| field.path.last() == "image").expect("it changed");
     assert_eq!((found.against[0].source, image.verdict.id()), ("revision", "unknown"));
     assert!(image.reason.starts_with("helm changed it since this revision"), "{}", image.reason);
+}
+
+#[test]
+fn a_change_just_before_it_began_comes_first() {
+    let mut live = live();
+    live["spec"]["template"]["spec"]["nodeSelector"] = json!({"pool": "gpu"});
+    let edit = json!({"f:spec": {"f:template": {"f:spec": {"f:nodeSelector": {}}}}});
+    live["metadata"]["managedFields"].as_array_mut().unwrap().push(entry("kubectl-patch", "2026-05-04T11:41:40Z", &edit));
+    for size in [(80, 24), (120, 40)] {
+        let mut stage = incident::stage();
+        stage.resize(size.0, size.1).keys("<enter>j<enter>");
+        let before = stage.frame();
+        answer(&mut stage, Ok(comparison(live.clone(), &around(), Vec::new())));
+        assert_ne!(stage.frame(), before);
+        shot("screen_object_changed", &mut stage);
+    }
+}
+
+#[test]
+fn what_a_newer_question_pushed_aside_is_asked_again_when_it_is_opened() {
+    let mut stage = incident::stage();
+    stage.keys("<enter>j<enter><esc><esc>d");
+    let asked: Vec<&str> = stage
+        .effects
+        .iter()
+        .filter_map(|e| if let Effect::Fetch(w) = e { Some(w) } else { None })
+        .filter(|wanted| wanted.document == Document::Diff)
+        .map(|wanted| wanted.object.as_str())
+        .collect();
+    assert_eq!(asked, ["Deployment/db/pg", "Deployment/shop/cart", "Deployment/db/pg"]);
 }

@@ -159,3 +159,16 @@ fn the_diff_of_what_somebody_edited_by_hand_is_shown_from_a_cluster_and_from_fil
         assert_eq!(terminal.await_end(SOON), 0);
     }
 }
+
+#[test]
+fn an_edit_just_before_the_blocker_began_comes_first_on_its_page() {
+    let mut terminal = Terminal::start(&holdup(&["demo", "--at", "1m"]));
+    terminal.wait_for(SOON, "blocked");
+    terminal.press(":");
+    terminal.press("deploy transcoder");
+    terminal.wait_for(SOON, "media/transcoder");
+    terminal.press("\r");
+    terminal.wait_for(SOON, "spec.nodeSelector: absent → pool: gpu, by kubectl-edit");
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}

@@ -1,6 +1,6 @@
 //! Every screen: frames of an incident made by hand, and that no incident, key or size ever panics.
 
-use holdup::app::{Content, Effect, EventLine, Msg};
+use holdup::app::{Content, Document, Effect, EventLine, Msg, Wanted};
 use holdup::diagnose::Report;
 use holdup::model::{Cluster, CoverageState, Delta, Kind, Place, Time};
 use holdup::page::Line;
@@ -73,8 +73,14 @@ fn events_come_from_what_is_followed_until_all_are_here() {
 
 /// Answers the last thing that was asked for.
 fn answer(stage: &mut Stage, result: Result<Content, String>) {
-    let asked = stage.effects.iter().rev().find_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted.clone()) } else { None });
-    stage.send(Msg::Fetched { wanted: asked.expect("something was asked for"), result });
+    let wanted = asked(stage);
+    stage.send(Msg::Fetched { wanted, result });
+}
+
+/// What a key asked for; diffs are asked for ahead of any key.
+fn asked(stage: &Stage) -> Wanted {
+    let asked = stage.effects.iter().rev().filter_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted) } else { None });
+    asked.into_iter().find(|wanted| wanted.document != Document::Diff).expect("something was asked for").clone()
 }
 
 #[test]
@@ -92,8 +98,7 @@ fn yaml_is_searched() {
 #[test]
 fn logs_begin_at_their_end_and_say_whose_they_are() {
     let mut stage = at("<enter>jl", (80, 24));
-    let wanted = stage.effects.iter().find_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted.clone()) } else { None });
-    let wanted = wanted.expect("logs were asked for");
+    let wanted = asked(&stage);
     assert_eq!((wanted.object.as_str(), wanted.container.as_deref()), ("Pod/shop/cart-6d4cf56db6-4k9zq", Some("cart")));
     let lines = (0..500).map(|n| format!("{n} {}", "a long line that wraps ".repeat(n % 9))).collect();
     answer(&mut stage, Ok(Content::Lines(lines)));

@@ -1,6 +1,6 @@
 //! Perform: what the app wants done in the world. Whatever may take time runs beside the loop and answers as a message.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use color_eyre::Result;
 use tokio::task::JoinHandle;
 
 use super::{Dashboard, Next, Urgency};
-use crate::app::{Effect, Msg, Wanted};
+use crate::app::{Document, Effect, Msg, Wanted};
 use crate::archive::Existing;
 use crate::diagnose::Options;
 use crate::model::KINDS;
@@ -25,12 +25,12 @@ pub struct Behind {
     pub options: Options,
     /// The user named namespaces at the start: others are not being read.
     pub narrowed: bool,
-    pending: Option<JoinHandle<()>>,
+    pending: BTreeMap<Document, JoinHandle<()>>,
 }
 
 impl Behind {
     pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
-        Self { store, redactor: Arc::new(redactor), options, narrowed, pending: None }
+        Self { store, redactor: Arc::new(redactor), options, narrowed, pending: BTreeMap::new() }
     }
 }
 
@@ -63,16 +63,18 @@ impl Dashboard {
         self.events.follow(feeds::start(cluster.connection.clone(), wanted, cluster.patience, KINDS));
     }
 
-    /// One pending at a time, the newest wins.
+    /// One of each kind pending at a time, the newest wins.
     fn fetch(&mut self, wanted: Wanted) {
+        let document = wanted.document;
         let (store, redactor, answer) = (self.behind.store.clone(), self.behind.redactor.clone(), self.events.answers());
-        if let Some(pending) = self.behind.pending.take() {
+        if let Some(pending) = self.behind.pending.remove(&wanted.document) {
             pending.abort();
         }
-        self.behind.pending = Some(tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let result = fetch::fetch(&store, &wanted, &redactor).await;
             let _ = answer.send(Msg::Fetched { wanted, result });
-        }));
+        });
+        self.behind.pending.insert(document, task);
     }
 
     fn snapshot(&mut self, path: PathBuf) {
