@@ -199,12 +199,18 @@ fn why(field: &FieldDiff) -> Line {
     line.dim(field.reason.clone()).hang(2)
 }
 
+/// So many lines of a side are read below a row; a file in a config map may have thousands.
+const SIDE: usize = 60;
+
 /// Everything that is known of a difference.
 fn whole(field: &FieldDiff, ages: &Ages) -> Vec<Line> {
     let side = |sign: &str, value| {
         let lines = written(value);
         let lines = if lines.is_empty() { vec!["absent".to_owned()] } else { lines };
-        lines.into_iter().map(|line| Line::new().dim(format!("  {sign} ")).plain(line).hang(4)).collect::<Vec<_>>()
+        let more = lines.len().saturating_sub(SIDE);
+        let more = (more > 0).then(|| Line::new().dim(format!("  {sign} and {more} more; y shows the whole object")));
+        let shown = lines.into_iter().take(SIDE).map(|line| Line::new().dim(format!("  {sign} ")).plain(line).hang(4));
+        shown.chain(more).collect::<Vec<_>>()
     };
     let mut lines = side("-", field.desired.as_ref());
     lines.extend(side("+", field.live.as_ref()));

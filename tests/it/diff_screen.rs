@@ -209,3 +209,14 @@ fn what_a_newer_question_pushed_aside_is_asked_again_when_it_is_opened() {
         .collect();
     assert_eq!(asked, ["Deployment/db/pg", "Deployment/shop/cart", "Deployment/db/pg"]);
 }
+
+#[test]
+fn a_long_value_is_unfolded_in_part() {
+    let mut live = live();
+    let args: Vec<String> = (0..500).map(|n| format!("--flag-{n}")).collect();
+    live["spec"]["template"]["spec"]["containers"][0]["args"] = json!(args);
+    let mut stage = asked((120, 100));
+    answer(&mut stage, Ok(comparison(live, &around(), Vec::new())));
+    let frame = stage.keys("z/args<enter><enter>").frame();
+    assert!(frame.contains("+ and 440 more; y shows the whole object"), "{frame}");
+}
