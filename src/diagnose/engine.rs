@@ -61,7 +61,7 @@ struct View<'a> {
 
 #[derive(Debug, Default)]
 struct Judged {
-    found: Vec<Found>,
+    found: Vec<Arc<Found>>,
     /// Each once.
     reads: Vec<Read>,
     due: Option<Time>,
@@ -158,12 +158,12 @@ impl Engine {
         trace.into_inner()
     }
 
-    fn note(&mut self, subject: Subject, found: Vec<Found>) {
+    fn note(&mut self, subject: Subject, found: Vec<Arc<Found>>) {
         let before = self.found.get(&subject).map(|before| &**before).unwrap_or_default();
-        if before.iter().map(|f| &**f).eq(&found) {
+        if before == &*found {
             return;
         }
-        let found: Box<[Arc<Found>]> = found.into_iter().map(Arc::new).collect();
+        let found: Box<[Arc<Found>]> = found.into();
         self.grouping.change(before, &found);
         self.changed = true;
         if found.is_empty() {
@@ -210,7 +210,7 @@ fn judge_unopened(cluster: &Cluster, subject: &Subject) -> Option<Judged> {
 }
 
 /// Asks the rows of a stage; the first that answers wins, but for the control plane, where all are heard.
-fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec<Found> {
+fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec<Arc<Found>> {
     let mut all = Vec::new();
     for generic in [false, true] {
         for row in if generic { &rows.generic } else { &rows.specific } {
@@ -219,7 +219,7 @@ fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec
             }
             let findings = run(row, cx, cluster, present);
             let unknown = cx.take_unknown();
-            all.extend(findings.into_iter().map(|(cause, f)| found(cause, cluster, present, f, &unknown)));
+            all.extend(findings.into_iter().map(|(cause, f)| Arc::new(found(cause, cluster, present, f, &unknown))));
             if !all.is_empty() && !matches!(present, Present::ControlPlane) {
                 return all;
             }

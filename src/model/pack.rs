@@ -225,6 +225,16 @@ impl<T: Pack> Pack for Option<T> {
     }
 }
 
+impl<T: Pack> Pack for Box<T> {
+    fn pack(&self, out: &mut Vec<u8>) {
+        (**self).pack(out);
+    }
+
+    fn unpack(input: &mut &[u8]) -> Self {
+        Self::new(T::unpack(input))
+    }
+}
+
 impl<T: Pack> Pack for Vec<T> {
     fn pack(&self, out: &mut Vec<u8>) {
         put(out, self.len() as u64);

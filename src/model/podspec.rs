@@ -55,9 +55,9 @@ packed_api! {
         env: Vec<EnvVar>,
         env_from: Vec<EnvFrom>,
         volume_mounts: Vec<VolumeMount>,
-        liveness_probe: Option<Probe>,
-        readiness_probe: Option<Probe>,
-        startup_probe: Option<Probe>,
+        liveness_probe: Option<Box<Probe>>,
+        readiness_probe: Option<Box<Probe>>,
+        startup_probe: Option<Box<Probe>>,
         security_context: SecurityContext,
     }
 

@@ -138,6 +138,12 @@ impl<T: Pull> Pull for Option<T> {
     }
 }
 
+impl<T: Pull> Pull for Box<T> {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        T::pull(r).map(Self::new)
+    }
+}
+
 /// Elements of the wrong type are left out.
 impl<T: Pull> Pull for Vec<T> {
     fn pull(r: &mut Reader<'_>) -> Option<Self> {
@@ -146,6 +152,10 @@ impl<T: Pull> Pull for Vec<T> {
             return None;
         }
         while r.item() {
+            // Most lists have one element or two: room for four, cut down afterwards, would cost more than it saves.
+            if list.len() == list.capacity() {
+                list.reserve_exact(list.len().max(1));
+            }
             list.extend(T::pull(r));
         }
         list.shrink_to_fit();

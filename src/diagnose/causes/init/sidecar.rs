@@ -21,7 +21,7 @@ pub(super) const NOT_STARTED: Cause = Cause {
 pub(super) fn not_started(cx: &Cx<'_>, pod: Pod<'_>, container: &Container, status: &ContainerStatus) -> Finding {
     let name = &container.name;
     let started = status.state.running.as_ref().and_then(|r| r.started_at);
-    let budget = container.startup_probe.as_ref().map_or(60, budget);
+    let budget = container.startup_probe.as_deref().map_or(60, budget);
     let end = started.map(|at| at.plus(budget));
     let late = status.restart_count > 0 || end.is_some_and(|end| cx.passed(end.plus(60)));
     let finding = standing::of_workload(cx, pod, if late { Finding::blocked } else { Finding::delayed })

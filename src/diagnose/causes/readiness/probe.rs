@@ -34,9 +34,9 @@ impl ProbeKind {
 
     pub fn of(self, container: &Container) -> Option<&Probe> {
         match self {
-            Self::Readiness => container.readiness_probe.as_ref(),
-            Self::Liveness => container.liveness_probe.as_ref(),
-            Self::Startup => container.startup_probe.as_ref(),
+            Self::Readiness => container.readiness_probe.as_deref(),
+            Self::Liveness => container.liveness_probe.as_deref(),
+            Self::Startup => container.startup_probe.as_deref(),
         }
     }
 }

@@ -65,7 +65,7 @@ fn is_lasting(cx: &Cx<'_>, pod: Pod<'_>, status: &ContainerStatus, container: &C
 
 /// Until when it is worth waiting.
 fn patience(pod: Pod<'_>, status: &ContainerStatus, container: &Container) -> Option<Time> {
-    let budget = container.readiness_probe.as_ref().map_or(0, probe::budget);
+    let budget = container.readiness_probe.as_deref().map_or(0, probe::budget);
     let since =
         if status.restart_count > 0 { standing::unready_since(pod) } else { probe::started(status).max(standing::unready_since(pod)) };
     since.map(|at| at.plus(budget.max(SETTLE)))
@@ -97,12 +97,12 @@ fn silent(cx: &Cx<'_>, pod: Pod<'_>, role: ContainerRole, status: &ContainerStat
 
 /// Inside the first budget it is a start; from the second round on it is a loop.
 fn startup(cx: &Cx<'_>, pod: Pod<'_>, role: ContainerRole, status: &ContainerStatus, container: &Container) -> Finding {
-    let budget = container.startup_probe.as_ref().map_or(0, probe::budget);
+    let budget = container.startup_probe.as_deref().map_or(0, probe::budget);
     let end = probe::started(status).map(|at| at.plus(budget));
     let again = status.restart_count > 0;
     let overdue = end.is_some_and(|end| cx.passed(end.plus(60)));
     let name = &status.name;
-    let asked = container.startup_probe.as_ref().map_or_else(String::new, probe::in_words);
+    let asked = container.startup_probe.as_deref().map_or_else(String::new, probe::in_words);
     let mut finding = standing::of_workload(cx, pod, if again || overdue { Finding::blocked } else { Finding::delayed })
         .title(format!("container {name} has not passed its startup probe"))
         .because(format!("container {name} gets {budget} s to answer {asked}{}.", if again { ", and has used them up before" } else { "" }))
