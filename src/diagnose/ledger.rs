@@ -40,6 +40,7 @@ struct Slot {
 enum Readers {
     One(u32),
     /// Sorted.
+    #[expect(clippy::box_collection, reason = "eight bytes less in a table with tens of thousands of entries")]
     Many(Box<Vec<u32>>),
 }
 

@@ -141,7 +141,7 @@ impl Page {
         Self { spares, ..Self::default() }
     }
 
-    /// Takes the next bytes and finds out what is whole by now. No more than [`PORTION`] at a time, with [`Page::take`] between them,
+    /// Takes the next bytes and finds out what is whole by now. No more than 64 KiB at a time, with [`Page::take`] between them,
     /// lets the buffer stay as it is.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.buffer.capacity() == 0 && bytes.len() >= LITTLE {

@@ -41,7 +41,7 @@ fn step_by_step(objects: &[&Value], now: Time, covered_first: bool) -> Report {
     let cover = |cluster: &mut Cluster, engine: &mut Engine| {
         for row in KINDS {
             let touched = cluster.apply(Delta::Lost { kind: row.kind, place: Place::All, why: CoverageState::Synced });
-            engine.touch(&cluster, &touched);
+            engine.touch(cluster, &touched);
         }
     };
     if covered_first {
