@@ -20,7 +20,8 @@ pub fn named(name: &str) -> Option<Check> {
     }
 }
 
-/// The reader takes an object if and only if serde_json does and it has a name.
+/// The reader takes what serde_json takes and has a name, and never what ended too early. Texts that are no Unicode it reads as well
+/// as it can.
 fn reader(kind: Kind, bytes: &[u8], _: &mut Damage) -> Result<(), String> {
     let mut batch = Batch::new(kind);
     batch.upsert(bytes);
@@ -29,7 +30,7 @@ fn reader(kind: Kind, bytes: &[u8], _: &mut Damage) -> Result<(), String> {
     }
     match (serde_json::from_slice::<Value>(bytes), batch.refused()) {
         (Ok(value), 1) if is_named(&value) => Err("a sound object was refused".to_owned()),
-        (Err(error), 0) => Err(format!("what is no JSON was taken: {error}")),
+        (Err(error), 0) if error.is_eof() => Err(format!("what ended too early was taken: {error}")),
         _ => Ok(()),
     }
 }
@@ -77,7 +78,9 @@ fn judge(kind: Kind, bytes: &[u8], _: &mut Damage) -> Result<(), String> {
     std::fs::remove_file(&file).map_err(|error| error.to_string())?;
     let Ok(archive) = archive else { return Ok(()) };
     let mut triage = Triage::new(Options::default());
-    archive.deltas().for_each(|delta| drop(triage.apply(delta)));
+    for delta in archive.deltas() {
+        triage.apply(delta);
+    }
     sound(&mut triage)
 }
 
@@ -86,5 +89,5 @@ fn sound(triage: &mut Triage) -> Result<(), String> {
     triage.judge(now);
     let report = triage.report();
     let failed = report.quiet.iter().find(|quiet| quiet.reason.starts_with("internal error"));
-    failed.map_or(Ok(()), |quiet| Err(quiet.reason.clone()))
+    failed.map_or(Ok(()), |quiet| Err(quiet.reason.to_string()))
 }
