@@ -26,6 +26,16 @@ pub struct Wanted {
     /// Whose logs: `Pod/ns/name`.
     pub pod: Option<String>,
     pub container: Option<String>,
+    pub asked: Asked,
+}
+
+/// Who asked for a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    #[default]
+    ByUser,
+    /// Something else was opened, where it may be told in a line: what is opened only on request stays closed.
+    Ahead,
 }
 
 /// What came of it.
@@ -76,7 +86,7 @@ pub struct Documents {
 impl Wanted {
     pub(super) fn new(object: &str, document: Document, about: Option<&About>) -> Self {
         let about = about.cloned().unwrap_or_default();
-        Self { object: object.to_owned(), document, pod: about.pod, container: about.container }
+        Self { object: object.to_owned(), document, pod: about.pod, container: about.container, asked: Asked::ByUser }
     }
 }
 
@@ -120,6 +130,15 @@ impl Fetched {
         match &self.state {
             State::Here(Content::Events(events)) => events,
             State::Here(Content::Lines(_) | Content::Diff(_)) | State::Waiting | State::Failed(_) => &[],
+        }
+    }
+
+    /// Whether there is nothing more to get for somebody who asks for this very document.
+    pub(super) fn is_enough(&self) -> bool {
+        match (&self.state, self.wanted.asked) {
+            (State::Failed(_), _) | (State::Waiting, Asked::Ahead) => false,
+            (State::Waiting, Asked::ByUser) => true,
+            (State::Here(_), Asked::ByUser | Asked::Ahead) => !self.comparison().is_some_and(|comparison| comparison.is_sealed),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Going somewhere and coming back, and what can be done with the row under the cursor.
 
 use super::actions::ACTIONS;
-use super::documents::{Document, Wanted};
+use super::documents::{Asked, Document, Fetched, Wanted};
 use super::typing::{self, Over};
 use super::view::{At, Select, Tab, Top, View};
 use super::{App, Effect, Filter};
@@ -168,8 +168,10 @@ fn fetch_for(app: &mut App, about: Option<&About>, tab: Tab) -> Vec<Effect> {
 
 fn want(app: &mut App, about: Option<&About>, document: Document) -> Vec<Effect> {
     let At::Object { object, .. } = &app.view.at else { return Vec::new() };
-    let known = app.documents.get(object, document).is_some_and(|known| !matches!(known.state, super::State::Failed(_)));
-    if known { Vec::new() } else { fetch(app, Wanted::new(&object.clone(), document, about)) }
+    if app.documents.get(object, document).is_some_and(Fetched::is_enough) {
+        return Vec::new();
+    }
+    fetch(app, Wanted::new(&object.clone(), document, about))
 }
 
 /// The diff of what was opened may name its cause. Pods are made by others: theirs says nothing.
@@ -177,7 +179,7 @@ fn compare_ahead(app: &mut App, object: &str) -> Vec<Effect> {
     if object.starts_with("Pod/") || app.documents.get(object, Document::Diff).is_some() {
         return Vec::new();
     }
-    fetch(app, Wanted::new(object, Document::Diff, None))
+    fetch(app, Wanted { asked: Asked::Ahead, ..Wanted::new(object, Document::Diff, None) })
 }
 
 fn fetch(app: &mut App, wanted: Wanted) -> Vec<Effect> {
@@ -201,8 +203,10 @@ pub(super) fn document(app: &App) -> Option<(&'static str, String, Document)> {
 
 pub(super) fn reload(app: &mut App, page: &Page) -> Vec<Effect> {
     let Some((_, object, document)) = document(app) else { return Vec::new() };
-    let wanted =
-        app.documents.get(&object, document).map_or_else(|| Wanted::new(&object, document, page.about()), |known| known.wanted.clone());
+    let wanted = app
+        .documents
+        .get(&object, document)
+        .map_or_else(|| Wanted::new(&object, document, page.about()), |known| Wanted { asked: Asked::ByUser, ..known.wanted.clone() });
     fetch(app, wanted)
 }
 

@@ -22,7 +22,7 @@ mod view;
 
 pub use actions::{ACTIONS, Action, Place};
 pub use chord::{Chord, Held, Key};
-pub use documents::{Content, Document, Documents, EventLine, Fetched, State, Wanted};
+pub use documents::{Asked, Content, Document, Documents, EventLine, Fetched, State, Wanted};
 pub use filter::{Facts, Filter};
 pub use fuzzy::fuzzy;
 pub use input::Input;

@@ -18,8 +18,25 @@ pub struct Comparison {
     pub against: Vec<Against>,
     /// In the order of managedFields.
     pub owners: Vec<Owned>,
-    /// What could not be read, and why.
-    pub unread: Vec<String>,
+    /// What could not be read that might say what was asked for, or explain a difference.
+    pub unchecked: Vec<Unchecked>,
+    /// There is more to open that is opened only when somebody asks for the comparison itself: Helm's records.
+    pub is_sealed: bool,
+}
+
+/// What was not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub why: String,
+}
+
+impl std::fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = self.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
+        write!(f, "not checked: {}{place}: {}", self.kind, self.why)
+    }
 }
 
 /// What one source says, and how live differs from it: worst first.
@@ -47,7 +64,7 @@ pub struct Owned {
 const PATHS: usize = 40;
 
 /// Compares the live object with each source.
-pub fn compare(fetched: &Fetched<'_>, unread: Vec<String>) -> Comparison {
+pub fn compare(fetched: &Fetched<'_>, unchecked: Vec<Unchecked>) -> Comparison {
     let live = fetched.live;
     let evidence = Evidence { released: source::released(fetched), related: fetched.related };
     let of = |desired: source::Desired| {
@@ -59,7 +76,8 @@ pub fn compare(fetched: &Fetched<'_>, unread: Vec<String>) -> Comparison {
         generation: live.value().pointer("/metadata/generation").and_then(Value::as_i64),
         against: source::desired(fetched).into_iter().map(of).collect(),
         owners: owner::entries(live.value()).iter().map(owned).collect(),
-        unread,
+        unchecked,
+        is_sealed: false,
     }
 }
 

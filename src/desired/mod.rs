@@ -27,7 +27,7 @@ mod verdict;
 mod walk;
 mod weigh;
 
-pub use comparison::{Against, Comparison, Owned, against, compare, written};
+pub use comparison::{Against, Comparison, Owned, Unchecked, against, compare, written};
 pub use diff::{Diff, Evidence, FieldDiff, Owner, diff, owners};
 pub use helm::Release;
 pub use managers::{Class as ActorClass, Operation};

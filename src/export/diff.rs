@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::clean::{self, clean};
 use super::text::Paint;
 use super::wire::{API_VERSION, escape};
-use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff};
+use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff, Unchecked};
 
 /// An object with its differences and where the desired side comes from.
 #[derive(Default)]
@@ -35,14 +35,6 @@ pub struct Said {
     /// When it was asked for, where that is known; else "".
     pub at: String,
     pub cannot: &'static str,
-}
-
-/// What was not read, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unchecked {
-    pub kind: String,
-    pub namespace: Option<String>,
-    pub why: String,
 }
 
 /// Objects that were compared.
@@ -94,7 +86,14 @@ struct Wire<'a> {
     owners: Vec<Owning<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<&'a str>,
-    unchecked: &'a [Unchecked],
+    unchecked: Vec<Unread<'a>>,
+}
+
+#[derive(Serialize)]
+struct Unread<'a> {
+    kind: &'a str,
+    namespace: Option<&'a str>,
+    why: &'a str,
 }
 
 #[derive(Serialize)]
@@ -133,7 +132,7 @@ fn wire(all: &Compilation) -> Value {
             serde_json::to_value(items).map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items}))
         }
         (Compilation::Everything(_, unread), items) => serde_json::to_value(items)
-            .map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items, "unchecked": unread})),
+            .map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items, "unchecked": unreads(unread)})),
     };
     value.expect("plain data with text keys can always be written")
 }
@@ -152,8 +151,12 @@ fn one(compared: &Compared) -> Wire<'_> {
         fields: compared.diff.fields.iter().map(field).collect(),
         owners: compared.owners.iter().map(|(owner, fields)| Owning { owner: owning(owner), fields: *fields }).collect(),
         unread: compared.unread.as_deref(),
-        unchecked: &compared.unchecked,
+        unchecked: unreads(&compared.unchecked),
     }
+}
+
+fn unreads(all: &[Unchecked]) -> Vec<Unread<'_>> {
+    all.iter().map(|Unchecked { kind, namespace, why }| Unread { kind, namespace: namespace.as_deref(), why }).collect()
 }
 
 fn summary(compared: &Compared) -> BTreeMap<&'static str, usize> {
@@ -218,7 +221,7 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     }
     let source = compared.source.as_ref().map_or("nothing says what was asked for", |said| &said.title);
     let _ = writeln!(out, "{}", clean(&format!("{name} · desired: {source}")));
-    for line in compared.source.iter().flat_map(about).chain(compared.unchecked.iter().map(not_checked)) {
+    for line in compared.source.iter().flat_map(about).chain(compared.unchecked.iter().map(Unchecked::to_string)) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
     let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| !field.verdict.is_quiet());
@@ -236,11 +239,6 @@ fn about(said: &Said) -> Vec<String> {
     let at = Some(&said.at).filter(|at| !at.is_empty() && !said.title.contains(at.as_str())).map(|at| format!("last written {at}; "));
     let cannot = Some(said.cannot).filter(|cannot| !cannot.is_empty());
     cannot.map(|cannot| format!("{}it cannot show: {cannot}", at.unwrap_or_default())).into_iter().collect()
-}
-
-fn not_checked(unchecked: &Unchecked) -> String {
-    let place = unchecked.namespace.as_ref().map_or(String::new(), |namespace| format!(" in {namespace}"));
-    format!("not checked: {}{place}: {}", unchecked.kind, unchecked.why)
 }
 
 /// Without a source there is still who wrote what.
@@ -263,7 +261,7 @@ fn totals(out: &mut String, all: &[Compared], unread: &[Unchecked]) {
     let said = count(|compared| compared.source.is_some());
     let objects = if said == 1 { "1 object says" } else { &format!("{said} objects say") };
     let _ = writeln!(out, "{gap}{objects} what was asked for; with drift: {drifted}.");
-    for line in unread.iter().map(not_checked) {
+    for line in unread.iter().map(Unchecked::to_string) {
         let _ = writeln!(out, "{}", clean(&line));
     }
 }

@@ -1,47 +1,56 @@
 //! Compare: what is fetched when somebody opens the diff of one object: the object itself, and what may say what was asked for.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use super::around::{Around, RELEASE, Reach};
 use super::fetch::{self, Cluster, Store};
 use crate::archive::Archive;
-use crate::desired::{Comparison, Fetched, Object, compare, helm};
-use crate::model::{Kind, ObjectRef, Place};
+use crate::desired::{Comparison, Fetched, Object, Unchecked, compare, helm};
+use crate::model::{Kind, ObjectRef};
 use crate::redact::Redactor;
-
-/// An object and what lies around it, not redacted yet.
-struct Found {
-    live: Value,
-    related: Vec<Value>,
-    unread: Vec<String>,
-}
 
 /// The object beside every source that can be had.
 ///
 /// # Errors
 /// The object itself cannot be had; a sentence for the screen.
-pub async fn comparison(store: &Store, object: &ObjectRef, redactor: &Redactor) -> Result<Comparison, String> {
-    let found = match store {
-        Store::Files(archive) => from_files(archive, object)?,
-        Store::Cluster(cluster) => from_cluster(cluster, object).await?,
-    };
-    Ok(redacted(found, redactor))
+pub async fn comparison(store: &Store, object: &ObjectRef, reach: Reach, redactor: &Arc<Redactor>) -> Result<Comparison, String> {
+    match store {
+        Store::Files(archive) => from_files(archive, object, redactor),
+        Store::Cluster(cluster) => from_cluster(cluster, object, reach, redactor).await,
+    }
 }
 
-fn redacted(found: Found, redactor: &Redactor) -> Comparison {
-    let Found { live, related, mut unread } = found;
+async fn from_cluster(cluster: &Cluster, object: &ObjectRef, reach: Reach, redactor: &Arc<Redactor>) -> Result<Comparison, String> {
+    let (served, mut reader) = cluster.reader(&object.kind, redactor).await?;
+    let live = reader.object(&served, &object.namespace, &object.name).await.map_err(|unread| unread.to_string())?;
     let live = Object::new(live, redactor);
+    let around = reader.around(&live, &[], reach).await;
+    Ok(compared(&live, around, redactor))
+}
+
+fn compared(live: &Object, around: Around, redactor: &Redactor) -> Comparison {
+    let Around { releases, related, unchecked, is_sealed } = around;
+    let fetched = Fetched { live, files: &[], releases: &releases, related: &related, redactor };
+    Comparison { is_sealed, ..compare(&fetched, unchecked) }
+}
+
+/// What the records among the objects of a file say.
+fn opened(live: &Object, related: Vec<Value>, redactor: &Redactor) -> Around {
+    let mut around = Around::default();
     let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
-    let mut releases = Vec::new();
+    let unchecked = |why| Unchecked { kind: RELEASE.to_owned(), namespace: None, why };
     for record in &records {
         match helm::read(record, redactor) {
-            Ok(release) => releases.push(release),
-            Err(why) => unread.push(format!("{}: {why}", text(record, "/metadata/name"))),
+            Ok(release) => around.releases.push(release),
+            Err(why) => around.unchecked.push(unchecked(format!("{}: {why}", text(record, "/metadata/name")))),
         }
     }
-    if let Some((name, _)) = helm::of(live.value()).filter(|(name, _)| !releases.iter().any(|release| release.name == *name)) {
-        unread.push(format!("Helm release {name} manages it; its record is not at hand, so what the release says is not known"));
+    if let Some((name, _)) = helm::of(live.value()).filter(|(name, _)| !around.releases.iter().any(|release| release.name == *name)) {
+        around.unchecked.push(unchecked(format!("{name}: no record of it is in the input, so what it says is not known")));
     }
-    compare(&Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor }, unread)
+    Around { related, ..around }
 }
 
 /// Kinds that may say what was asked for, or explain a difference.
@@ -54,7 +63,7 @@ const AROUND: &[(&str, &str)] = &[
     ("", "ConfigMap"),
 ];
 
-fn from_files(archive: &Archive, object: &ObjectRef) -> Result<Found, String> {
+fn from_files(archive: &Archive, object: &ObjectRef, redactor: &Redactor) -> Result<Comparison, String> {
     let live = parse(&fetch::bytes(archive, object)?)?;
     let mut related = Vec::new();
     let release = helm::of(&live).map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
@@ -70,46 +79,9 @@ fn from_files(archive: &Archive, object: &ObjectRef) -> Result<Found, String> {
         let definitions = archive.objects(kind, None).filter_map(|archived| parse(&archived.bytes()).ok());
         related.extend(definitions.filter(|definition| defines(definition, &live)));
     }
-    Ok(Found { live, related, unread: Vec::new() })
-}
-
-async fn from_cluster(cluster: &Cluster, object: &ObjectRef) -> Result<Found, String> {
-    let live = parse(&cluster.object(object).await?)?;
-    let (mut related, mut unread) = (Vec::new(), Vec::new());
-    let place = Place::Namespace((&*object.namespace).into());
-    for (kind, tells) in around(&live) {
-        let labels = if *kind == "ReplicaSet" { selector(&live) } else { String::new() };
-        let (objects, why) = cluster.set(kind, &place, &labels).await;
-        related.extend(objects.iter().filter_map(|bytes| parse(bytes).ok()));
-        unread.extend(why.map(|why| format!("{tells} not known: {why}")));
-    }
-    if is_custom(&live) {
-        match cluster.definition(object).await {
-            Ok(bytes) => related.extend(parse(&bytes)),
-            Err(why) => unread.push(format!("the schema of {} is not known: {why}", object.kind)),
-        }
-    }
-    Ok(Found { live, related, unread })
-}
-
-/// Sets in its namespace that tell something about an object, and what.
-fn around(live: &Value) -> &'static [(&'static str, &'static str)] {
-    match text(live, "/kind") {
-        "Deployment" => &[("ReplicaSet", "previous revisions are"), ("HorizontalPodAutoscaler", "whether an autoscaler decides is")],
-        "StatefulSet" => {
-            &[("ControllerRevision", "previous revisions are"), ("HorizontalPodAutoscaler", "whether an autoscaler decides is")]
-        }
-        "DaemonSet" => &[("ControllerRevision", "previous revisions are")],
-        "ReplicaSet" | "ReplicationController" => &[("HorizontalPodAutoscaler", "whether an autoscaler decides is")],
-        _ => &[],
-    }
-}
-
-/// The labels by which it selects, as the API server is asked for them; with expressions, all are asked for.
-fn selector(live: &Value) -> String {
-    let labels = live.pointer("/spec/selector/matchLabels").and_then(Value::as_object);
-    let pairs: Vec<String> = labels.into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))).collect();
-    pairs.join(",")
+    let live = Object::new(live, redactor);
+    let around = opened(&live, related, redactor);
+    Ok(compared(&live, around, redactor))
 }
 
 fn is_custom(live: &Value) -> bool {

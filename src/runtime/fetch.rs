@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use crate::app::{Content, Document, EventLine, Wanted};
+use crate::app::{Asked, Content, Document, EventLine, Wanted};
 use crate::archive::{Archive, Previous};
 use crate::model::{Kind, ObjectRef, Place};
 use crate::redact::Redactor;
 
 use crate::watch::{Connection, Discovery, Get, Query, Served, discover, fetch as ask};
 
+use super::around::Reach;
+use super::reader::Reader;
 use super::{compare, snapshot};
 
 /// Lines of a log that are shown.
@@ -29,7 +31,7 @@ pub struct Cluster {
     pub connection: Connection,
     pub patience: Duration,
     /// What it offers, once somebody had to know; asked again when a kind is missing, but not more often than every few seconds.
-    offers: Mutex<Option<(Instant, Discovery)>>,
+    offers: Mutex<Option<(Instant, Arc<Discovery>)>>,
 }
 
 /// A kind that was installed after the start is found, without asking for every typing error.
@@ -52,10 +54,14 @@ impl Store {
 ///
 /// # Errors
 /// It does not exist, may not be read, or could not be had.
-pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Redactor) -> Result<Content, String> {
+pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Arc<Redactor>) -> Result<Content, String> {
     if wanted.document == Document::Diff {
         let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
-        return compare::comparison(store, &object, redactor).await.map(|comparison| Content::Diff(Box::new(comparison)));
+        let reach = match wanted.asked {
+            Asked::Ahead => Reach::Ahead,
+            Asked::ByUser => Reach::Every,
+        };
+        return compare::comparison(store, &object, reach, redactor).await.map(|comparison| Content::Diff(Box::new(comparison)));
     }
     match store {
         Store::Files(archive) => from_files(archive, wanted, redactor),
@@ -173,7 +179,7 @@ impl Cluster {
         }
     }
 
-    pub(super) async fn object(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
+    async fn object(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
         let served = self.served(&object.kind).await?;
         ask::object(&self.connection, &ask::Wanted::new(&served, &object.namespace, &object.name), self.patience)
             .await
@@ -204,15 +210,23 @@ impl Cluster {
             (Some(_), _) | (None, _) => kind.to_owned(),
         };
         let mut offers = self.offers.lock().await;
-        let found = |offers: &Option<(Instant, Discovery)>| offers.as_ref().and_then(|(_, d)| d.named(&word).first().map(|s| (*s).clone()));
+        let found =
+            |offers: &Option<(Instant, Arc<Discovery>)>| offers.as_ref().and_then(|(_, d)| d.named(&word).first().map(|s| (*s).clone()));
         if let Some(served) = found(&offers) {
             return Ok(served);
         }
         if offers.as_ref().is_none_or(|(asked, _)| asked.elapsed() >= ASK_AGAIN) {
             let fresh = discover(&self.connection, self.patience).await.map_err(|e| e.to_string())?;
-            *offers = Some((Instant::now(), fresh));
+            *offers = Some((Instant::now(), Arc::new(fresh)));
         }
         found(&offers).ok_or_else(|| format!("the cluster has no kind {kind}"))
+    }
+
+    /// Where a kind is served, and a reader of the cluster as it is now.
+    pub(super) async fn reader(&self, kind: &str, redactor: &Arc<Redactor>) -> Result<(Served, Reader), String> {
+        let served = self.served(kind).await?;
+        let offers = self.offers.lock().await.as_ref().map(|(_, offers)| offers.clone()).unwrap_or_default();
+        Ok((served, Reader::new(self.connection.clone(), self.patience, redactor.clone(), offers)))
     }
 
     /// For snapshots: one object, or a set page by page.
@@ -231,7 +245,7 @@ impl Cluster {
     }
 
     /// The objects of a kind that labels select, as far as they could be read, and why no further.
-    pub(super) async fn set(&self, kind: &str, place: &Place, labels: &str) -> (Vec<Vec<u8>>, Option<String>) {
+    async fn set(&self, kind: &str, place: &Place, labels: &str) -> (Vec<Vec<u8>>, Option<String>) {
         let mut objects = Vec::new();
         let served = match self.served(kind).await {
             Ok(served) => served,
@@ -261,13 +275,6 @@ impl Cluster {
         let bytes = self.connection.fetch(&get, self.patience).await.map_err(|e| e.to_string())?;
         let list: List<'_> = serde_json::from_slice(&bytes).map_err(|e| format!("the list cannot be read: {e}"))?;
         Ok((list.items.iter().map(|item| typed(item.get(), served)).collect(), list.metadata.next))
-    }
-
-    /// The definition of an object's kind.
-    pub(super) async fn definition(&self, object: &ObjectRef) -> Result<Vec<u8>, String> {
-        let of = self.served(&object.kind).await?;
-        let name = format!("{}.{}", of.resource.plural, of.resource.group);
-        self.object(&ObjectRef::new(Kind::CustomResourceDefinition.row().name, "", &name)).await
     }
 }
 

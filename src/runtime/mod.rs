@@ -1,5 +1,6 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
+mod around;
 mod clock;
 pub mod commands;
 mod compare;

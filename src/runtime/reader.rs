@@ -9,8 +9,7 @@ use color_eyre::{Result, eyre::eyre};
 use serde_json::Value;
 
 use super::fetch::{List, typed};
-use crate::desired::{Release, helm};
-use crate::export::diff::Unchecked;
+use crate::desired::{Release, Unchecked, helm};
 use crate::model::Place;
 use crate::redact::Redactor;
 use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Scope, Served, discover, fetch as ask};
@@ -18,16 +17,24 @@ use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Sco
 /// A cluster that is asked for whole objects.
 pub struct Reader {
     pub connection: Connection,
-    pub redactor: Redactor,
+    pub redactor: Arc<Redactor>,
     patience: Duration,
-    offers: Discovery,
+    offers: Arc<Discovery>,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
     definitions: BTreeMap<String, Result<Value, String>>,
     releases: BTreeMap<(String, String), Revisions>,
 }
 
 /// The revisions of a release, or why they cannot be read.
-pub type Revisions = Result<Arc<[Release]>, String>;
+pub type Revisions = Result<Arc<History>, String>;
+
+/// What Helm's records say of a release.
+#[derive(Default)]
+pub struct History {
+    pub releases: Vec<Release>,
+    /// Records that are not as Helm writes them, and why; each costs only itself.
+    pub broken: Vec<String>,
+}
 
 /// Why there is no object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +43,13 @@ pub enum Unread {
     Missing(String),
     /// It may exist: it may not be read, or could not be had.
     Unseen(String),
+}
+
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Self::Missing(why) | Self::Unseen(why)) = self;
+        f.write_str(why)
+    }
 }
 
 /// A page of a list as text, cut into objects.
@@ -57,15 +71,13 @@ impl Reader {
     /// The cluster does not say what it offers.
     pub async fn open(connection: Connection, patience: Duration, redactor: Redactor) -> Result<Self> {
         let offers = discover(&connection, patience).await.map_err(|error| eyre!("{error}"))?;
-        Ok(Self {
-            connection,
-            redactor,
-            patience,
-            offers,
-            autoscalers: BTreeMap::new(),
-            definitions: BTreeMap::new(),
-            releases: BTreeMap::new(),
-        })
+        Ok(Self::new(connection, patience, Arc::new(redactor), Arc::new(offers)))
+    }
+
+    /// Reads a cluster of which it is known what it offers.
+    pub fn new(connection: Connection, patience: Duration, redactor: Arc<Redactor>, offers: Arc<Discovery>) -> Self {
+        let (autoscalers, definitions, releases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { connection, redactor, patience, offers, autoscalers, definitions, releases }
     }
 
     /// What the server offers.
@@ -235,30 +247,33 @@ impl Reader {
     }
 
     /// Helm keeps its records in Secrets, or in ConfigMaps if it was told so. Which there are is asked before any is opened.
-    async fn records(&self, name: &str, namespace: &str) -> Result<Vec<Release>, String> {
+    async fn records(&self, name: &str, namespace: &str) -> Result<History, String> {
         let mut refused = None;
         for (plural, kind) in [("secrets", "Secret"), ("configmaps", "ConfigMap")] {
             match self.records_in(plural, name, namespace).await {
-                Ok(found) if found.is_empty() => {}
+                Ok(found) if found.releases.is_empty() && found.broken.is_empty() => {}
                 Ok(found) => return Ok(found),
                 Err(Unread::Missing(_)) => {}
                 Err(Unread::Unseen(why)) => refused = refused.or(Some(format!("{kind}s with Helm's records: {why}"))),
             }
         }
-        refused.map_or(Ok(Vec::new()), Err)
+        refused.map_or(Ok(History::default()), Err)
     }
 
-    async fn records_in(&self, plural: &str, name: &str, namespace: &str) -> Result<Vec<Release>, Unread> {
+    async fn records_in(&self, plural: &str, name: &str, namespace: &str) -> Result<History, Unread> {
         let resource = Resource { version: "v1".into(), plural: plural.into(), scope: Scope::Namespaced, ..Resource::default() };
         let path = resource.list(&Place::Namespace(namespace.into()));
         let query = Query::default().with("labelSelector", &format!("owner=helm,name={name}"));
         let bytes = self.bytes(query.after(&path), Some(NAMES_ONLY)).await?;
         let list: Value = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("the list cannot be read: {error}")))?;
-        let mut found = Vec::new();
-        for record in newest(&list) {
-            let bytes = self.bytes(resource.object(namespace, &record), None).await?;
-            let record = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("{record} cannot be read: {error}")))?;
-            found.push(helm::read(&record, &self.redactor).map_err(Unread::Unseen)?);
+        let mut found = History::default();
+        for name in newest(&list) {
+            let bytes = self.bytes(resource.object(namespace, &name), None).await?;
+            let record = serde_json::from_slice(&bytes).map_err(|error| error.to_string());
+            match record.and_then(|record| helm::read(&record, &self.redactor)) {
+                Ok(release) => found.releases.push(release),
+                Err(why) => found.broken.push(format!("{name}: {why}")),
+            }
         }
         Ok(found)
     }

@@ -78,7 +78,7 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
     if !others.is_empty() {
         lines.push(Line::new().dim("others   ").plain(others.join(" · ")).dim("  x next").hang(9));
     }
-    lines.extend(comparison.unread.iter().map(|why| Line::new().delayed("▲ ").plain(why.clone()).hang(2)));
+    lines.extend(comparison.unchecked.iter().map(|unchecked| Line::new().delayed("▲ ").plain(unchecked.to_string()).hang(2)));
     lines
 }
 

@@ -1,7 +1,7 @@
 //! The diff of an object on the screen: from what was fetched to frames, with keys between.
 
-use holdup::app::{Content, Document, Effect, Msg};
-use holdup::desired::{Comparison, Fetched, Object, compare};
+use holdup::app::{Asked, Content, Document, Effect, Msg};
+use holdup::desired::{Comparison, Fetched, Object, Unchecked, compare};
 use holdup::redact::Redactor;
 use serde_json::{Value, json};
 
@@ -62,10 +62,10 @@ fn around() -> Vec<Value> {
     ]
 }
 
-fn comparison(live: Value, related: &[Value], unread: Vec<String>) -> Comparison {
+fn comparison(live: Value, related: &[Value], unchecked: Vec<Unchecked>) -> Comparison {
     let redactor = Redactor::new(&[7; 32]);
     let live = Object::new(live, &redactor);
-    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unread)
+    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unchecked)
 }
 
 /// The diff of the blocker's first workload, before anything has come.
@@ -133,7 +133,8 @@ fn while_it_is_asked_for_and_when_it_cannot_be_had_the_screen_says_so() {
 fn without_a_source_ownership_is_shown() {
     let mut live = live();
     live["metadata"]["annotations"] = json!({});
-    let unread = vec!["previous revisions are not known: replicasets.apps is forbidden: grant list".to_owned()];
+    let why = "replicasets.apps is forbidden: grant list".to_owned();
+    let unread = vec![Unchecked { kind: "ReplicaSet".to_owned(), namespace: Some("shop".to_owned()), why }];
     let mut stage = asked((120, 40));
     answer(&mut stage, Ok(comparison(live, &[], unread)));
     shot("screen_diff_ownership", stage.keys("j<enter>"));
@@ -208,6 +209,20 @@ fn what_a_newer_question_pushed_aside_is_asked_again_when_it_is_opened() {
         .map(|wanted| wanted.object.as_str())
         .collect();
     assert_eq!(asked, ["Deployment/db/pg", "Deployment/shop/cart", "Deployment/db/pg"]);
+}
+
+#[test]
+fn what_was_asked_ahead_is_asked_again_by_d_only_if_something_was_left_unopened() {
+    for (is_sealed, again) in [(true, 1), (false, 0)] {
+        let mut stage = incident::stage();
+        stage.keys("<enter>j<enter>");
+        answer(&mut stage, Ok(Comparison { is_sealed, ..comparison(live(), &around(), Vec::new()) }));
+        stage.effects.clear();
+        stage.keys("d");
+        let asked =
+            stage.effects.iter().filter(|e| matches!(e, Effect::Fetch(w) if w.document == Document::Diff && w.asked == Asked::ByUser));
+        assert_eq!(asked.count(), again);
+    }
 }
 
 #[test]

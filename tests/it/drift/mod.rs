@@ -3,6 +3,8 @@
 mod command;
 mod fragments;
 mod laws;
+mod served;
+mod server;
 
 use std::path::Path;
 

@@ -1,17 +1,16 @@
 //! Desired versus live of a cluster: objects that are named, manifests, a release. What may not be read is said, and is never *missing*.
 
-use std::sync::Arc;
-
 use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
 
 use super::{absent, beside, everything, files, names};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Diff, Evidence, Fetched, Identity, Object, Release, helm};
-use crate::export::diff::{Compared, Compilation, Unchecked};
+use crate::desired::{self, Desired, Diff, Evidence, Fetched, Identity, Object, Release};
+use crate::export::diff::{Compared, Compilation};
 use crate::model::Place;
 use crate::redact::Redactor;
+use crate::runtime::around::{Around, Reach};
 use crate::runtime::live;
 use crate::runtime::reader::{Reader, Unread, paged};
 use crate::watch::Scope;
@@ -125,10 +124,13 @@ impl Comparing<'_> {
         let (mut refused, mut found) = (Vec::new(), false);
         for namespace in self.own.clone() {
             let asked = match self.reader.release(name, &namespace).await {
-                Ok(revisions) => deployed(&revisions),
+                Ok(history) => {
+                    let broken = history.broken.iter().map(|why| unseen(release(name, &namespace), why.clone()));
+                    refused.extend(broken);
+                    deployed(&history.releases)
+                }
                 Err(why) => {
-                    let identity = Identity { group: "helm.sh".into(), kind: "Release".into(), namespace, name: name.to_owned() };
-                    refused.push(unseen(identity, why));
+                    refused.push(unseen(release(name, &namespace), why));
                     continue;
                 }
             };
@@ -223,6 +225,11 @@ fn identity(served: &Served, namespace: &str, name: &str) -> Identity {
     Identity { group: served.resource.group.clone(), kind: served.kind.clone(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
+/// A release, where an object is named.
+fn release(name: &str, namespace: &str) -> Identity {
+    Identity { group: "helm.sh".into(), kind: "Release".into(), namespace: namespace.to_owned(), name: name.to_owned() }
+}
+
 fn unseen(object: Identity, why: String) -> Compared {
     Compared { diff: Diff { object, fields: Vec::new() }, unread: Some(why), ..Compared::default() }
 }
@@ -236,71 +243,12 @@ fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 /// Compares a live object with what was given, else with the most trusted source that it has.
 pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
     let live = Object::new(live, &reader.redactor);
-    let mut explained = explanations(reader, &live, related).await;
-    let releases = match (&given, helm::of(live.value())) {
-        (None, Some((name, namespace))) => releases(reader, name, namespace, &mut explained.unchecked).await,
-        (Some(_), _) | (None, None) => Arc::default(),
-    };
-    let is_blind = explained.unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
-    let mut sources = sources(reader, &live, &releases, &explained.related);
-    if given.is_none() && sources.is_empty() && !is_blind && !is_applied(&live) {
-        match reader.revisions(live.value()).await {
-            Ok(revisions) => explained.related.extend(revisions),
-            Err(unchecked) => explained.unchecked.push(unchecked),
-        }
-        sources = self::sources(reader, &live, &releases, &explained.related);
-    }
+    let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
+    let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
+    let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
+    let mut sources = desired::desired(&fetched);
     sources.splice(0..0, given);
-    let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &explained.related, redactor: &reader.redactor };
     let of_release = sources.first().filter(|first| first.source == "helm").map(|first| &first.object);
-    let evidence = Evidence { released: of_release.or(desired::released(&fetched)), related: &explained.related };
-    Compared { unchecked: explained.unchecked, ..beside(&live, &sources, evidence) }
-}
-
-fn sources(reader: &Reader, live: &Object, releases: &[Release], related: &[Value]) -> Vec<Desired> {
-    desired::desired(&Fetched { live, files: &[], releases, related, redactor: &reader.redactor })
-}
-
-/// An object that is applied on the server has no copy of what was applied, and an earlier pod template is not what was asked for.
-fn is_applied(live: &Object) -> bool {
-    desired::owners(live).iter().any(|(owner, _)| owner.operation == desired::Operation::Apply)
-}
-
-const RELEASE: &str = "Helm release";
-
-async fn releases(reader: &mut Reader, name: &str, namespace: &str, unchecked: &mut Vec<Unchecked>) -> Arc<[Release]> {
-    match reader.release(name, namespace).await {
-        Ok(found) => found,
-        Err(why) => {
-            unchecked.push(Unchecked { kind: RELEASE.to_owned(), namespace: Some(namespace.to_owned()), why: format!("{name}: {why}") });
-            Arc::default()
-        }
-    }
-}
-
-#[derive(Default)]
-struct Explained {
-    related: Vec<Value>,
-    unchecked: Vec<Unchecked>,
-}
-
-/// Who scales the object, and the definition of its kind.
-async fn explanations(reader: &mut Reader, live: &Object, related: &[Value]) -> Explained {
-    let identity = live.identity();
-    let mut explained = Explained { related: related.to_vec(), unchecked: Vec::new() };
-    if live.value().pointer("/spec/replicas").is_some() {
-        let (scalers, unchecked) = reader.autoscalers(&identity.namespace, &identity.name).await;
-        explained.related.extend(scalers);
-        explained.unchecked.extend(unchecked);
-    }
-    if desired::is_built_in(&identity.group) {
-        return explained;
-    }
-    let version = live.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let Ok(served) = reader.kind_of(version, &identity.kind) else { return explained };
-    match reader.definition(&served.resource).await {
-        Ok(definition) => explained.related.extend(definition.cloned()),
-        Err(why) => explained.unchecked.push(Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why }),
-    }
-    explained
+    let evidence = Evidence { released: of_release.or(desired::released(&fetched)), related: &related };
+    Compared { unchecked, ..beside(&live, &sources, evidence) }
 }

@@ -4,7 +4,8 @@ use color_eyre::Result;
 
 use super::{cluster, worst_first};
 use crate::cli::ClusterArgs;
-use crate::export::diff::{Compared, Compilation, Unchecked};
+use crate::desired::Unchecked;
+use crate::export::diff::{Compared, Compilation};
 use crate::model::Place;
 use crate::runtime::feeds::Wanted;
 use crate::runtime::live;

@@ -1,0 +1,98 @@
+//! Around: what lies around an object of a cluster that says what was asked for, or explains a difference. What may not be read is said.
+
+use serde_json::Value;
+
+use super::reader::Reader;
+use crate::desired::{self, Fetched, Object, Release, Unchecked, helm};
+
+/// What was found around an object; not redacted but for the releases.
+#[derive(Default)]
+pub struct Around {
+    pub releases: Vec<Release>,
+    pub related: Vec<Value>,
+    pub unchecked: Vec<Unchecked>,
+    /// There may be Helm records that were not opened.
+    pub is_sealed: bool,
+}
+
+/// How far one looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// What explains differences from something that was given.
+    Explanations,
+    /// Until something says what was asked for.
+    First,
+    /// Everything that says it, but for what is opened only when somebody asks for it: Helm's records.
+    Ahead,
+    /// Everything that says it.
+    Every,
+}
+
+/// The kind under which a release is listed that could not be read.
+pub const RELEASE: &str = "Helm release";
+
+impl Reader {
+    /// What lies around a live object, beside what is known already.
+    pub async fn around(&mut self, live: &Object, known: &[Value], reach: Reach) -> Around {
+        let mut around = Around { related: known.to_vec(), ..Around::default() };
+        self.explanations(live, &mut around).await;
+        if reach == Reach::Explanations {
+            return around;
+        }
+        match reach {
+            Reach::Ahead => around.is_sealed = helm::of(live.value()).is_some(),
+            Reach::Explanations | Reach::First | Reach::Every => self.releases_of(live, &mut around).await,
+        }
+        if reach != Reach::First || self.is_unsaid(live, &around) {
+            match self.revisions(live.value()).await {
+                Ok(revisions) => around.related.extend(revisions),
+                Err(unchecked) => around.unchecked.push(unchecked),
+            }
+        }
+        around
+    }
+
+    /// Who scales the object, and the definition of its kind.
+    async fn explanations(&mut self, live: &Object, around: &mut Around) {
+        let identity = live.identity();
+        if live.value().pointer("/spec/replicas").is_some() {
+            let (scalers, unchecked) = self.autoscalers(&identity.namespace, &identity.name).await;
+            around.related.extend(scalers);
+            around.unchecked.extend(unchecked);
+        }
+        if desired::is_built_in(&identity.group) {
+            return;
+        }
+        let version = live.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let Ok(served) = self.kind_of(version, &identity.kind) else { return };
+        match self.definition(&served.resource).await {
+            Ok(definition) => around.related.extend(definition.cloned()),
+            Err(why) => around.unchecked.push(Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why }),
+        }
+    }
+
+    async fn releases_of(&mut self, live: &Object, around: &mut Around) {
+        let Some((name, namespace)) = helm::of(live.value()) else { return };
+        let unchecked =
+            |why: &str| Unchecked { kind: RELEASE.to_owned(), namespace: Some(namespace.to_owned()), why: format!("{name}: {why}") };
+        match self.release(name, namespace).await {
+            Ok(history) => {
+                let is_empty = history.releases.is_empty() && history.broken.is_empty();
+                around.unchecked.extend(is_empty.then(|| unchecked("no record of it is there, so what it says is not known")));
+                around.unchecked.extend(history.broken.iter().map(|why| unchecked(why)));
+                around.releases.extend(history.releases.iter().cloned());
+            }
+            Err(why) => around.unchecked.push(unchecked(&why)),
+        }
+    }
+
+    /// Nothing says what was asked for so far. An object that is applied on the server has no copy of what was applied, and an earlier
+    /// pod template is not what was asked for; neither is it where a release says it that may not be read.
+    fn is_unsaid(&self, live: &Object, around: &Around) -> bool {
+        let Around { releases, related, unchecked, .. } = around;
+        let is_blind = unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
+        let is_applied = desired::owners(live).iter().any(|(owner, _)| owner.operation == desired::Operation::Apply);
+        let said = || desired::desired(&Fetched { live, files: &[], releases, related, redactor: &self.redactor });
+        !is_blind && !is_applied && said().is_empty()
+    }
+}

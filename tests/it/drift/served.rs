@@ -1,0 +1,105 @@
+//! The diff of a cluster by the real program: which sources it finds there, what it opens for them, and what it says where it may not.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::server::{Cluster, Server};
+use crate::terminal::Terminal;
+
+const SOON: Duration = Duration::from_secs(30);
+
+fn holdup(server: &Server, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
+    command.args(args).args(["--server", &server.url]).env("TERM", "xterm-256color").env("TZ", "UTC").env_remove("NO_COLOR");
+    for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state"), ("HOME", "home")] {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        command.env(name, folder);
+    }
+    command.env("KUBECONFIG", "/nonexistent/kubeconfig");
+    command
+}
+
+#[track_caller]
+fn text(server: &Server, args: &[&str], expected: i32) -> String {
+    let output = holdup(server, &[&["diff"], args].concat()).output().expect("it starts");
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(expected), "{args:?}\n{out}\n{err}");
+    out
+}
+
+#[track_caller]
+fn diff(server: &Server, args: &[&str], expected: i32) -> Value {
+    serde_json::from_str(&text(server, &[args, &["-o", "json"]].concat(), expected)).expect("JSON")
+}
+
+/// A ConfigMap that Helm installed, as it is now.
+fn settings() -> Value {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "2"}, "metadata": {"name": "settings", "namespace": "shop",
+        "annotations": {"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"},
+        "labels": {"app.kubernetes.io/managed-by": "Helm"}}})
+}
+
+/// One of Helm's records; `layers` of base64, as its driver writes them.
+fn record(kind: &str, revision: i64, status: &str) -> Value {
+    let manifest = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {k: '1'}\n";
+    let info = json!({"status": status, "last_deployed": "2026-05-04T10:12:00Z"});
+    let release = json!({"name": "shop", "namespace": "shop", "version": revision, "info": info, "manifest": manifest}).to_string();
+    let layers = if kind == "Secret" { 2 } else { 1 };
+    let packed = (0..layers).fold(release, |text, _| STANDARD.encode(text));
+    let labels = json!({"owner": "helm", "name": "shop", "status": status, "version": revision.to_string()});
+    let name = format!("sh.helm.release.v1.shop.v{revision}");
+    json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "shop", "labels": labels}, "data": {"release": packed}})
+}
+
+#[test]
+fn the_dashboard_opens_helms_records_when_somebody_asks_for_the_diff_and_not_before() {
+    for kind in ["Secret", "ConfigMap"] {
+        let cluster = [record(kind, 1, "superseded"), record(kind, 2, "deployed"), record(kind, 3, "failed")];
+        let server = cluster.into_iter().fold(Cluster::default().with(settings()), Cluster::with).serve();
+        let mut terminal = Terminal::start(&holdup(&server, &[]));
+        terminal.wait_for(SOON, "Nothing is stuck");
+        terminal.press(":");
+        terminal.press("configmap shop/settings");
+        terminal.wait_for(SOON, "ConfigMap");
+        terminal.press("\r");
+        terminal.wait_for(SOON, "How it is meant to be");
+        let plural = if kind == "Secret" { "secrets" } else { "configmaps" };
+        let records = format!("/api/v1/namespaces/shop/{plural}/sh.helm.release.v1.shop");
+        assert!(!server.was_asked(&records), "{kind}: opened before anybody asked");
+        terminal.press("d");
+        terminal.wait_for(SOON, "helm release shop, revision 2");
+        terminal.wait_for(SOON, "data.k");
+        assert!(!server.was_asked(&format!("{records}.v1")), "{kind}: history was opened");
+        terminal.press("x");
+        terminal.wait_for(SOON, "revision 3 (failed)");
+        terminal.press("q");
+        assert_eq!(terminal.await_end(SOON), 0);
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_read_costs_only_itself() {
+    let mut broken = record("Secret", 3, "failed");
+    broken["data"]["release"] = "%%%".into();
+    let server = Cluster::default().with(settings()).with(record("Secret", 2, "deployed")).with(broken).serve();
+    let found = diff(&server, &["configmap/settings", "-n", "shop"], 1);
+    assert!(found["desiredSource"].as_str().is_some_and(|source| source.starts_with("helm release shop, revision 2")), "{found:#}");
+    assert!(found["unchecked"].to_string().contains("sh.helm.release.v1.shop.v3: the release is no base64"), "{found:#}");
+}
+
+#[test]
+fn records_that_may_not_be_opened_are_not_called_missing() {
+    let server = Cluster::default().with(settings()).without("/api/v1/namespaces/shop/secrets").serve();
+    let found = diff(&server, &["configmap/settings", "-n", "shop"], 3);
+    assert_eq!(found["unchecked"][0]["kind"], "Helm release");
+    assert!(found["unchecked"][0]["why"].as_str().is_some_and(|why| why.contains("forbidden")), "{found:#}");
+    let server = Cluster::default().with(settings()).serve();
+    let found = diff(&server, &["configmap/settings", "-n", "shop"], 3);
+    assert!(found["unchecked"][0]["why"].as_str().is_some_and(|why| why.contains("no record of it is there")), "{found:#}");
+}

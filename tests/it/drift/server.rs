@@ -1,0 +1,199 @@
+//! A small API server on loopback for the diff of clusters: it holds objects, forbids what a test says, and remembers what was asked.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// What a test gives the server: objects by path, paths that are forbidden, and what answers a patch.
+#[derive(Default)]
+pub struct Cluster {
+    objects: Vec<(String, Value)>,
+    forbidden: Vec<String>,
+    /// Answers by path, for what is no object.
+    documents: Vec<(String, Value)>,
+    patch: Option<fn(&Request) -> (u16, Value)>,
+}
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    pub accept: String,
+}
+
+/// A cluster that answers until the test ends.
+pub struct Server {
+    pub url: String,
+    seen: Arc<Mutex<Vec<Request>>>,
+}
+
+/// Group, version, plural, kind, whether it lies in namespaces.
+const KINDS: &[(&str, &str, &str, &str, bool)] = &[
+    ("", "v1", "configmaps", "ConfigMap", true),
+    ("", "v1", "secrets", "Secret", true),
+    ("", "v1", "namespaces", "Namespace", false),
+    ("", "v1", "pods", "Pod", true),
+    ("apps", "v1", "deployments", "Deployment", true),
+    ("apps", "v1", "replicasets", "ReplicaSet", true),
+    ("argoproj.io", "v1alpha1", "applications", "Application", true),
+    ("helm.toolkit.fluxcd.io", "v2", "helmreleases", "HelmRelease", true),
+    ("kustomize.toolkit.fluxcd.io", "v1", "kustomizations", "Kustomization", true),
+    ("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false),
+];
+
+impl Cluster {
+    pub fn with(mut self, object: Value) -> Self {
+        self.objects.push((path(&object), object));
+        self
+    }
+
+    /// Everything below this path is refused.
+    pub fn without(mut self, path: &str) -> Self {
+        self.forbidden.push(path.to_owned());
+        self
+    }
+
+    pub fn serve(self) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (cluster, log) = (Arc::new(self), seen.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (cluster, log) = (cluster.clone(), log.clone());
+                std::thread::spawn(move || converse(&cluster, &log, &stream));
+            }
+        });
+        Server { url, seen }
+    }
+
+    fn answer(&self, request: &Request) -> (u16, Value) {
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if self.forbidden.iter().any(|start| path.starts_with(start.as_str())) {
+            return refusal(403, "Forbidden", &format!("{path} is forbidden: User \"test\" cannot do that"));
+        }
+        if request.method != "GET" {
+            return self.patch.map_or_else(|| refusal(405, "MethodNotAllowed", "only reads"), |answer| answer(request));
+        }
+        if let Some((_, document)) = self.documents.iter().find(|(at, _)| at == path) {
+            return (200, document.clone());
+        }
+        if let Some(found) = discovery(path).or_else(|| self.list(path, query, &request.accept)) {
+            return (200, found);
+        }
+        let object = self.objects.iter().find(|(at, _)| at == path);
+        object.map_or_else(|| refusal(404, "NotFound", &format!("{path} not found")), |(_, object)| (200, object.clone()))
+    }
+
+    fn list(&self, path: &str, query: &str, accept: &str) -> Option<Value> {
+        let plural = path.rsplit('/').next()?;
+        KINDS.iter().find(|kind| kind.2 == plural && path.ends_with(&format!("/{plural}")))?;
+        let all = path.replace("/namespaces/", "/");
+        let place = path.strip_suffix(plural)?;
+        let is_here = |at: &str| match (place.contains("/namespaces/"), at.strip_prefix(place)) {
+            (true, Some(rest)) => rest.starts_with(&format!("{plural}/")),
+            (true, None) => false,
+            (false, _) => at.contains(&format!("/{plural}/")) && at.starts_with(all.strip_suffix(plural).unwrap_or_default()),
+        };
+        let selector = query.split('&').find_map(|pair| pair.strip_prefix("labelSelector=")).unwrap_or_default();
+        let selector = selector.replace("%3D", "=").replace("%2C", ",").replace("%2F", "/");
+        let wanted = |object: &Value| {
+            selector.split(',').filter_map(|pair| pair.split_once('=')).all(|(key, value)| object["metadata"]["labels"][key] == value)
+        };
+        let found = self.objects.iter().filter(|(at, object)| is_here(at) && wanted(object)).map(|(_, object)| object);
+        let items: Vec<Value> = match accept.contains("PartialObjectMetadataList") {
+            true => found.map(|object| json!({"metadata": object["metadata"]})).collect(),
+            false => found.cloned().collect(),
+        };
+        Some(json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}))
+    }
+}
+
+impl Server {
+    pub fn seen(&self) -> Vec<Request> {
+        self.seen.lock().expect("no panic while held").clone()
+    }
+
+    /// Whether something below this path was asked for.
+    pub fn was_asked(&self, path: &str) -> bool {
+        self.seen().iter().any(|request| request.path.starts_with(path))
+    }
+}
+
+/// Where an object is served.
+fn path(object: &Value) -> String {
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let kind = KINDS.iter().find(|kind| kind.3 == text("/kind")).unwrap_or_else(|| panic!("no such kind: {object}"));
+    let root = if kind.0.is_empty() { format!("/api/{}", kind.1) } else { format!("/apis/{}/{}", kind.0, kind.1) };
+    match kind.4 {
+        true => format!("{root}/namespaces/{}/{}/{}", text("/metadata/namespace"), kind.2, text("/metadata/name")),
+        false => format!("{root}/{}/{}", kind.2, text("/metadata/name")),
+    }
+}
+
+fn discovery(path: &str) -> Option<Value> {
+    let resources = |group: &str| {
+        let of = KINDS.iter().filter(|kind| kind.0 == group);
+        let one =
+            |kind: &(&str, &str, &str, &str, bool)| json!({"name": kind.2, "kind": kind.3, "namespaced": kind.4, "verbs": ["get", "list"]});
+        json!({"kind": "APIResourceList", "resources": of.map(one).collect::<Vec<_>>()})
+    };
+    match path {
+        "/api" => Some(json!({"kind": "APIVersions", "versions": ["v1"]})),
+        "/api/v1" => Some(resources("")),
+        "/apis" => {
+            let mut groups: Vec<(&str, &str)> = KINDS.iter().filter(|kind| !kind.0.is_empty()).map(|kind| (kind.0, kind.1)).collect();
+            groups.dedup();
+            let group = |(name, version): (&str, &str)| json!({"name": name, "versions": [{"version": version}]});
+            Some(json!({"kind": "APIGroupList", "groups": groups.into_iter().map(group).collect::<Vec<_>>()}))
+        }
+        _ => {
+            let (group, _) = path.strip_prefix("/apis/")?.split_once('/')?;
+            path.strip_prefix("/apis/")?.matches('/').count().eq(&1).then(|| resources(group))
+        }
+    }
+}
+
+fn refusal(code: u16, reason: &str, message: &str) -> (u16, Value) {
+    (code, json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}))
+}
+
+/// Answers one request after another; a client that goes away ends it.
+fn converse(cluster: &Cluster, log: &Mutex<Vec<Request>>, stream: &TcpStream) {
+    let mut reader = BufReader::new(stream);
+    while let Some(request) = read(&mut reader) {
+        let (code, value) = cluster.answer(&request);
+        log.lock().expect("no panic while held").push(request);
+        let body = value.to_string();
+        let head = format!("HTTP/1.1 {code} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        let mut writer = stream;
+        if writer.write_all((head + &body).as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let (mut accept, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "accept" => value.clone_into(&mut accept),
+            "content-length" => length = value.parse().ok()?,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request { method, path, accept })
+}
