@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use super::diff::{Diff, Evidence, FieldDiff, Owner, diff};
-use super::object::Object;
+use super::managers::Class;
+use super::object::{Identity, Object};
 use super::source::{self, Desired, Fetched};
 use super::verdict::Verdict;
 use super::{owner, weigh::Direction};
@@ -12,6 +13,7 @@ use super::{owner, weigh::Direction};
 /// An object and what its sources say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
+    pub object: Identity,
     /// `metadata.generation` of the live object.
     pub generation: Option<i64>,
     /// Most trusted first; empty where nothing says what was asked for.
@@ -65,34 +67,65 @@ const PATHS: usize = 40;
 
 /// Compares the live object with each source.
 pub fn compare(fetched: &Fetched<'_>, unchecked: Vec<Unchecked>) -> Comparison {
+    compare_with(None, fetched, unchecked)
+}
+
+/// Compares the live object with what is given, and with each source behind that.
+pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Vec<Unchecked>) -> Comparison {
     let live = fetched.live;
-    let evidence = Evidence { released: source::released(fetched), related: fetched.related };
-    let of = |desired: source::Desired| {
-        let mut diff = against(&desired, live, evidence);
-        diff.fields.sort_by_key(FieldDiff::rank);
+    let given_release = given.clone().filter(|given| given.source == "helm").map(|given| given.object);
+    let evidence = Evidence { released: given_release.as_ref().or(source::released(fetched)), related: fetched.related };
+    let of = |desired: Desired| {
+        let diff = against(&desired, live, evidence);
         Against { source: desired.source, cannot: desired.cannot(), title: desired.title, at: desired.at, diff }
     };
     Comparison {
+        object: live.identity(),
         generation: live.value().pointer("/metadata/generation").and_then(Value::as_i64),
-        against: source::desired(fetched).into_iter().map(of).collect(),
+        against: given.into_iter().chain(source::desired(fetched)).map(of).collect(),
         owners: owner::entries(live.value()).iter().map(owned).collect(),
         unchecked,
         is_sealed: false,
     }
 }
 
-/// The object beside what one source says. A revision was wanted once: what declared objects have changed since was asked for as well,
-/// only nobody here can say by whom.
+impl Comparison {
+    /// The same with what somebody has to look at first.
+    #[must_use]
+    pub fn worst_first(mut self) -> Self {
+        self.against.iter_mut().for_each(|against| against.diff.fields.sort_by_key(FieldDiff::rank));
+        self
+    }
+}
+
+/// The object beside what one source says.
 pub fn against(desired: &Desired, live: &Object, evidence: Evidence<'_>) -> Diff {
     let mut diff = diff(&desired.object, live, evidence);
-    if desired.source == "revision" {
-        for field in diff.fields.iter_mut().filter(|field| field.verdict == Verdict::Pending) {
-            let by = field.owner.as_ref().map_or("the tool that declares the object", |owner| &owner.manager);
-            field.reason = format!("{by} changed it since this revision, by a rollout as it seems; a manifest or release would tell");
-            field.verdict = Verdict::Unknown;
-        }
+    match desired.source {
+        "revision" => diff.fields.iter_mut().for_each(|field| since_revision(field, live)),
+        "managed-fields" => diff.fields.iter_mut().for_each(beyond_ownership),
+        _ => {}
     }
     diff
+}
+
+/// A revision was wanted once: what others than people have changed since was asked for as well, by a rollout; only nobody here can say
+/// by whom. So was what is gone, since a removal leaves no trace.
+fn since_revision(field: &mut FieldDiff, live: &Object) {
+    let by_person = field.owner.as_ref().is_some_and(|owner| owner.class == Class::Person);
+    let is_told = field.owner.is_some() || live.value().pointer("/metadata/managedFields").is_some();
+    if field.verdict == Verdict::Pending || field.verdict == Verdict::Drift && is_told && !by_person {
+        let by = field.owner.as_ref().map_or("the tool that declares the object", |owner| &owner.manager);
+        field.reason = format!("{by} changed it since this revision, by a rollout as it seems; a manifest or release would tell");
+        field.verdict = Verdict::Unknown;
+    }
+}
+
+/// Ownership holds no values: what another one wrote may be new, or may have been another value before.
+fn beyond_ownership(field: &mut FieldDiff) {
+    if field.verdict == Verdict::Drift && field.desired.is_none() {
+        field.reason.push_str("; whether it was applied with another value before, ownership does not tell");
+    }
 }
 
 fn owned(entry: &owner::Entry<'_>) -> Owned {

@@ -46,13 +46,6 @@ pub struct Owner {
     pub class: Class,
 }
 
-/// Who owns places of an object, by their own word, and how many; those with most first.
-pub fn owners(object: &Object) -> Vec<(Owner, usize)> {
-    let mut all: Vec<(Owner, usize)> = owner::entries(object.value()).iter().map(|entry| (Owner::of(entry), entry.size())).collect();
-    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.manager.cmp(&b.0.manager)).then_with(|| a.0.subresource.cmp(&b.0.subresource)));
-    all
-}
-
 /// What else is known beside the two sides.
 #[derive(Clone, Copy, Default)]
 pub struct Evidence<'a> {

@@ -27,8 +27,8 @@ mod verdict;
 mod walk;
 mod weigh;
 
-pub use comparison::{Against, Comparison, Owned, Unchecked, against, compare, written};
-pub use diff::{Diff, Evidence, FieldDiff, Owner, diff, owners};
+pub use comparison::{Against, Comparison, Owned, Unchecked, compare, compare_with, written};
+pub use diff::{Diff, Evidence, FieldDiff, Owner, diff};
 pub use helm::Release;
 pub use managers::{Class as ActorClass, Operation};
 pub use object::{Identity, Object};

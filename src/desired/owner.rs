@@ -145,6 +145,39 @@ impl Entry<'_> {
     }
 }
 
+impl Entry<'_> {
+    /// What of the object it owns, as the object has it; nothing if it owns nothing that is there.
+    pub fn projected(&self, object: &Value) -> Option<Value> {
+        project(self.fields?, object)
+    }
+}
+
+fn project(fields: &Map<String, Value>, value: &Value) -> Option<Value> {
+    let below = |(key, below): (&String, &Value), value: &Value| project(below.as_object()?, value).map(|kept| (key.clone(), kept));
+    match value {
+        _ if fields.is_empty() => Some(value.clone()),
+        Value::Object(all) => {
+            let owned = |(key, tree): (&String, &Value)| {
+                let name = key.strip_prefix("f:")?;
+                let (_, kept) = below((key, tree), all.get(name)?)?;
+                Some((name.to_owned(), kept))
+            };
+            let kept: Map<String, Value> = fields.iter().filter_map(owned).collect();
+            (!kept.is_empty() || is_member(fields)).then_some(Value::Object(kept))
+        }
+        Value::Array(items) => {
+            let owner_of = |item: &Value, index: usize| {
+                let named = fields.iter().find(|(key, _)| is_item(key, item));
+                named.or_else(|| fields.get_key_value(&format!("i:{index}")))
+            };
+            let kept = |(index, item): (usize, &Value)| below(owner_of(item, index)?, item).map(|(_, kept)| kept);
+            let kept: Vec<Value> = items.iter().enumerate().filter_map(kept).collect();
+            (!kept.is_empty() || is_member(fields)).then_some(Value::Array(kept))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => is_member(fields).then(|| value.clone()),
+    }
+}
+
 /// Tells the leaves of a tree of fields. The API server nests them no deeper than objects, which it bounds.
 fn collect(fields: &Map<String, Value>, path: &str, tell: &mut dyn FnMut(&str)) {
     for (key, below) in fields.iter().filter(|(key, _)| *key != ".") {

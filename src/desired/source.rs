@@ -1,8 +1,9 @@
 //! Where desired state comes from, most trusted first: a table. Each source says what it cannot show.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::helm::{self, Release};
+use super::managers::{self, Operation};
 use super::object::Object;
 use super::{owner, revision};
 use crate::redact::Redactor;
@@ -55,6 +56,12 @@ pub const SOURCES: &[Source] = &[
         title: "last-applied annotation",
         cannot: "changes by tools that do not keep the annotation",
         find: last_applied,
+    },
+    Source {
+        id: "managed-fields",
+        title: "server-side apply",
+        cannot: "values: only which fields are owned, not what was applied where another wrote since",
+        find: applied,
     },
     Source { id: "revision", title: "previous revision", cannot: "anything but the pod template", find: previous },
 ];
@@ -117,6 +124,39 @@ fn last_applied(fetched: &Fetched<'_>) -> Vec<Desired> {
         object: Object::new(copy.object.clone(), fetched.redactor),
     };
     fetched.live.copies().iter().map(of).collect()
+}
+
+/// What each applier owns, with the values that live has: who owns most first. Whoever keeps a copy in an annotation is asked there.
+fn applied(fetched: &Fetched<'_>) -> Vec<Desired> {
+    let live = fetched.live.value();
+    let entries = owner::entries(live);
+    let declares = |entry: &&owner::Entry<'_>| {
+        let is_applied = entry.operation == Operation::Apply && entry.subresource.is_empty();
+        is_applied && managers::declares(entry.manager, entry.operation) && entry.manager != "kubectl-last-applied"
+    };
+    let mut appliers: Vec<&owner::Entry<'_>> = entries.iter().filter(declares).collect();
+    appliers.sort_by(|a, b| b.size().cmp(&a.size()).then_with(|| a.manager.cmp(b.manager)));
+    let of = |entry: &owner::Entry<'_>| {
+        let object = Object::new(named(entry.projected(live)?, live), fetched.redactor);
+        let since = if entry.time.is_empty() { String::new() } else { format!(", last applied {}", entry.time) };
+        let title = format!("server-side apply by {}{since}", entry.manager);
+        Some(Desired { source: "managed-fields", title, at: entry.time.to_owned(), object })
+    };
+    appliers.into_iter().filter_map(of).collect()
+}
+
+/// Names and types belong to every manifest and are owned by nobody.
+fn named(mut part: Value, live: &Value) -> Value {
+    let Some(fields) = part.as_object_mut() else { return part };
+    for key in ["apiVersion", "kind"] {
+        fields.extend(live.get(key).map(|value| (key.to_owned(), value.clone())));
+    }
+    if let Some(metadata) = fields.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
+        for key in ["name", "namespace"] {
+            metadata.extend(live["metadata"].get(key).map(|value| (key.to_owned(), value.clone())));
+        }
+    }
+    part
 }
 
 fn previous(fetched: &Fetched<'_>) -> Vec<Desired> {

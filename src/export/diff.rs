@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::clean::{self, clean};
 use super::text::Paint;
 use super::wire::{API_VERSION, escape};
-use crate::desired::{self, ANY_DRIFT, Diff, FieldDiff, Unchecked};
+use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Unchecked};
 
 /// An object with its differences and where the desired side comes from.
 #[derive(Default)]
@@ -31,6 +31,8 @@ pub struct Compared {
 
 /// A source of desired state in words.
 pub struct Said {
+    /// Id of the kind of source.
+    pub id: &'static str,
     pub title: String,
     /// When it was asked for, where that is known; else "".
     pub at: String,
@@ -52,9 +54,29 @@ impl Compilation {
     }
 }
 
+impl From<Comparison> for Compared {
+    /// Beside the most trusted of its sources; without one there is still who owns what.
+    fn from(comparison: Comparison) -> Self {
+        let Comparison { object, against, owners, unchecked, .. } = comparison;
+        let mut against = against.into_iter();
+        let first = against.next();
+        let others: Vec<String> = against.map(|other| other.title).collect();
+        match first {
+            Some(Against { source: id, title, at, cannot, diff }) => {
+                Self { diff, source: Some(Said { id, title, at, cannot }), others, unchecked, ..Self::default() }
+            }
+            None => {
+                let mut owners: Vec<_> = owners.into_iter().map(|owned| (owned.owner, owned.count)).collect();
+                owners.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| (&a.manager, &a.subresource).cmp(&(&b.manager, &b.subresource))));
+                Self { diff: Diff { object, fields: Vec::new() }, owners, unchecked, ..Self::default() }
+            }
+        }
+    }
+}
+
 impl From<&desired::Desired> for Said {
     fn from(desired: &desired::Desired) -> Self {
-        Self { title: desired.title.clone(), at: desired.at.clone(), cannot: desired.cannot() }
+        Self { id: desired.source, title: desired.title.clone(), at: desired.at.clone(), cannot: desired.cannot() }
     }
 }
 

@@ -86,13 +86,12 @@ impl Reader {
         }
     }
 
-    /// Nothing says what was asked for so far. An object that is applied on the server has no copy of what was applied, and an earlier
-    /// pod template is not what was asked for; neither is it where a release says it that may not be read.
+    /// Nothing says what was asked for so far, and there is no release that says it but may not be read: an earlier pod template is not
+    /// what was asked for.
     fn is_unsaid(&self, live: &Object, around: &Around) -> bool {
         let Around { releases, related, unchecked, .. } = around;
         let is_blind = unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
-        let is_applied = desired::owners(live).iter().any(|(owner, _)| owner.operation == desired::Operation::Apply);
         let said = || desired::desired(&Fetched { live, files: &[], releases, related, redactor: &self.redactor });
-        !is_blind && !is_applied && said().is_empty()
+        !is_blind && said().is_empty()
     }
 }

@@ -33,7 +33,7 @@ async fn from_cluster(cluster: &Cluster, object: &ObjectRef, reach: Reach, redac
 fn compared(live: &Object, around: Around, redactor: &Redactor) -> Comparison {
     let Around { releases, related, unchecked, is_sealed } = around;
     let fetched = Fetched { live, files: &[], releases: &releases, related: &related, redactor };
-    Comparison { is_sealed, ..compare(&fetched, unchecked) }
+    Comparison { is_sealed, ..compare(&fetched, unchecked).worst_first() }
 }
 
 /// What the records among the objects of a file say.

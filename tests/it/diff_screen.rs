@@ -65,7 +65,7 @@ fn around() -> Vec<Value> {
 fn comparison(live: Value, related: &[Value], unchecked: Vec<Unchecked>) -> Comparison {
     let redactor = Redactor::new(&[7; 32]);
     let live = Object::new(live, &redactor);
-    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unchecked)
+    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unchecked).worst_first()
 }
 
 /// The diff of the blocker's first workload, before anything has come.

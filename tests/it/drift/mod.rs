@@ -5,6 +5,7 @@ mod fragments;
 mod laws;
 mod served;
 mod server;
+mod sources;
 
 use std::path::Path;
 

@@ -103,3 +103,31 @@ fn records_that_may_not_be_opened_are_not_called_missing() {
     let found = diff(&server, &["configmap/settings", "-n", "shop"], 3);
     assert!(found["unchecked"][0]["why"].as_str().is_some_and(|why| why.contains("no record of it is there")), "{found:#}");
 }
+
+/// A Deployment and its ReplicaSets after a rollout by a tool that leaves no copy of what it wants.
+fn rollout() -> Cluster {
+    let template =
+        |image: &str| json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": image}]}});
+    let keeper = |revision: &str, image: &str| {
+        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("web-{revision}"), "namespace": "shop",
+            "labels": {"app": "web"}, "annotations": {"deployment.kubernetes.io/revision": revision},
+            "ownerReferences": [{"kind": "Deployment", "name": "web", "uid": "u", "controller": true}]}, "spec": {"template": template(image)}})
+    };
+    let fields =
+        json!({"f:spec": {"f:template": {"f:spec": {"f:containers": {r#"k:{"name":"main"}"#: {".": {}, "f:name": {}, "f:image": {}}}}}}});
+    let managed =
+        json!([{"manager": "helm", "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "fieldsV1": fields}]);
+    let live = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "u", "managedFields": managed},
+        "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template("web:2")}});
+    Cluster::default().with(live).with(keeper("1", "web:1")).with(keeper("2", "web:2"))
+}
+
+#[test]
+fn a_rollout_alone_does_not_exit_1() {
+    let found = diff(&rollout().serve(), &["deployment/web", "-n", "shop"], 0);
+    assert!(found["desiredSource"].as_str().is_some_and(|source| source.starts_with("revision 1")), "{found:#}");
+    assert_eq!((&found["fields"][0]["verdict"], &found["fields"][0]["live"]), (&json!("unknown"), &json!("web:2")), "{found:#}");
+    let unread = rollout().without("/apis/apps/v1/namespaces/shop/replicasets").serve();
+    let found = diff(&unread, &["deployment/web", "-n", "shop"], 3);
+    assert_eq!(found["unchecked"][0]["kind"], "ReplicaSet", "{found:#}");
+}

@@ -4,9 +4,9 @@ use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{absent, beside, everything, files, names};
+use super::{absent, everything, files, names};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Diff, Evidence, Fetched, Identity, Object, Release};
+use crate::desired::{self, Desired, Diff, Fetched, Identity, Object, Release};
 use crate::export::diff::{Compared, Compilation};
 use crate::model::Place;
 use crate::redact::Redactor;
@@ -246,9 +246,5 @@ pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desi
     let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
     let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
-    let mut sources = desired::desired(&fetched);
-    sources.splice(0..0, given);
-    let of_release = sources.first().filter(|first| first.source == "helm").map(|first| &first.object);
-    let evidence = Evidence { released: of_release.or(desired::released(&fetched)), related: &related };
-    Compared { unchecked, ..beside(&live, &sources, evidence) }
+    desired::compare_with(given, &fetched, unchecked).into()
 }

@@ -35,6 +35,7 @@ const MARKS: &[&str] = &[
     "objectset.rio.cattle.io/applied",
     "kubecfg.ksonnet.io/last-applied-configuration",
     "kopf.zalando.org/last-handled-configuration",
+    r#""operation":"Apply""#,
 ];
 
 /// Every object with a desired state in the namespaces of the scope.

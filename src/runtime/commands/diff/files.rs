@@ -192,9 +192,7 @@ pub(super) fn is_called(identity: &Identity, name: &str) -> bool {
 }
 
 fn one(live: &Object, files: &Files, redactor: &Redactor) -> Compared {
-    let fetched = files.fetched(live, redactor);
-    let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
-    super::beside(live, &desired::desired(&fetched), evidence)
+    desired::compare(&files.fetched(live, redactor), Vec::new()).into()
 }
 
 /// Two objects that do not have the same name are compared all the same if that is all there is, and they are of one kind.

@@ -10,8 +10,9 @@ use color_eyre::{Result, eyre::bail};
 
 use super::{BLOCKED, FINE, UNSEEN, print};
 use crate::cli::{Cli, DiffArgs, DiffFormat};
-use crate::desired::{self, Desired, Diff, Evidence, FieldDiff, Object, Path, Verdict};
+use crate::desired::{Desired, Diff, FieldDiff, Path, Verdict};
 use crate::export::diff::{self, Compared, Compilation, Said};
+use crate::runtime::around::RELEASE;
 use crate::runtime::key;
 
 pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
@@ -37,21 +38,6 @@ pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
 /// KIND/NAME or KIND/NAMESPACE/NAME.
 fn names(text: &str) -> Option<(&str, &str)> {
     text.split_once('/')
-}
-
-/// The object beside the most trusted of its sources; without one there is still who wrote what.
-fn beside(live: &Object, sources: &[Desired], evidence: Evidence<'_>) -> Compared {
-    match sources.split_first() {
-        Some((first, others)) => Compared {
-            diff: desired::diff(&first.object, live, evidence),
-            source: Some(Said::from(first)),
-            others: others.iter().map(|other| other.title.clone()).collect(),
-            ..Compared::default()
-        },
-        None => {
-            Compared { diff: Diff { object: live.identity(), fields: Vec::new() }, owners: desired::owners(live), ..Compared::default() }
-        }
-    }
 }
 
 /// Declared, and not in the cluster.
@@ -85,7 +71,7 @@ fn code(found: &Compilation) -> u8 {
     let all = found.all();
     let is_loud = |compared: &Compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud());
     let is_blind = match found {
-        Compilation::Named(all) => all.iter().any(|compared| compared.unread.is_some()),
+        Compilation::Named(all) => all.iter().any(|compared| compared.unread.is_some() || is_guessed(compared)),
         Compilation::Everything(..) => false,
     };
     if all.iter().any(is_loud) {
@@ -95,4 +81,10 @@ fn code(found: &Compilation) -> u8 {
     } else {
         FINE
     }
+}
+
+/// A release would say what was asked for and could not be read; what ownership and earlier revisions say instead is not enough.
+fn is_guessed(compared: &Compared) -> bool {
+    let is_guess = compared.source.as_ref().is_none_or(|said| matches!(said.id, "managed-fields" | "revision"));
+    is_guess && compared.unchecked.iter().any(|unchecked| unchecked.kind == RELEASE)
 }
