@@ -4,6 +4,8 @@
 use serde_json::Value;
 
 use super::diff::{Diff, Evidence, FieldDiff, Owner, diff};
+use super::gitops::{self, Told};
+use super::ignored::{self, Rules, Sides};
 use super::managers::Class;
 use super::object::{Identity, Object};
 use super::source::{self, Desired, Fetched};
@@ -20,6 +22,10 @@ pub struct Comparison {
     pub against: Vec<Against>,
     /// In the order of managedFields.
     pub owners: Vec<Owned>,
+    /// What the tools say that apply it from a repository.
+    pub told: Vec<Told>,
+    /// Rules of theirs that hold for nothing here, are not evaluated, or were never declared.
+    pub notes: Vec<String>,
     /// What could not be read that might say what was asked for, or explain a difference.
     pub unchecked: Vec<Unchecked>,
     /// There is more to open that is opened only when somebody asks for the comparison itself: Helm's records.
@@ -75,17 +81,39 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
     let live = fetched.live;
     let given_release = given.clone().filter(|given| given.source == "helm").map(|given| given.object);
     let evidence = Evidence { released: given_release.as_ref().or(source::released(fetched)), related: fetched.related };
+    let rules = ignored::rules(live.value(), fetched.related);
+    let mut notes = rules.notes.clone();
     let of = |desired: Desired| {
-        let diff = against(&desired, live, evidence);
+        let mut diff = against(&desired, live, evidence);
+        let sides = Sides { desired: desired.object.value(), live: live.value() };
+        diff.fields.iter_mut().for_each(|field| approve(field, &rules, sides));
+        ignored::undeclared(sides).into_iter().for_each(|note| {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        });
         Against { source: desired.source, cannot: desired.cannot(), title: desired.title, at: desired.at, diff }
     };
+    let against = given.into_iter().chain(source::desired(fetched)).map(of).collect();
+    let redacted = |text: String| fetched.redactor.text(&text).into_owned();
     Comparison {
         object: live.identity(),
         generation: live.value().pointer("/metadata/generation").and_then(Value::as_i64),
-        against: given.into_iter().chain(source::desired(fetched)).map(of).collect(),
+        against,
+        told: gitops::told(live.value(), fetched.related).into_iter().map(|told| told.redacted(&redacted)).collect(),
+        notes: notes.into_iter().map(redacted).collect(),
         owners: owner::entries(live.value()).iter().map(owned).collect(),
         unchecked,
         is_sealed: false,
+    }
+}
+
+/// What a tool that applies the object leaves alone on purpose is approved; risk is judged whoever approves.
+fn approve(field: &mut FieldDiff, rules: &Rules, sides: Sides<'_>) {
+    let needs_it = field.verdict.is_loud() || field.verdict == Verdict::Unknown;
+    if let Some(by) = needs_it.then(|| rules.approves(field, sides)).flatten() {
+        field.reason = format!("left alone by {by}; else it would be {}: {}", field.verdict.id(), field.reason);
+        field.verdict = Verdict::Approved;
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::clean::{self, clean};
 use super::text::Paint;
 use super::wire::{API_VERSION, escape};
+use crate::desired::gitops::Told;
 use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Unchecked};
 
 /// An object with its differences and where the desired side comes from.
@@ -19,6 +20,10 @@ pub struct Compared {
     pub source: Option<Said>,
     /// Titles of the less trusted sources.
     pub others: Vec<String>,
+    /// What the tools say that apply the object from a repository.
+    pub told: Vec<Told>,
+    /// Rules of theirs that hold for nothing, are not evaluated or were never declared.
+    pub notes: Vec<String>,
     /// Who owns fields, and how many, where nothing says what was asked for.
     pub owners: Vec<(desired::Owner, usize)>,
     /// Why the object could not be read; then there is nothing else.
@@ -57,18 +62,18 @@ impl Compilation {
 impl From<Comparison> for Compared {
     /// Beside the most trusted of its sources; without one there is still who owns what.
     fn from(comparison: Comparison) -> Self {
-        let Comparison { object, against, owners, unchecked, .. } = comparison;
+        let Comparison { object, against, owners, told, notes, unchecked, .. } = comparison;
         let mut against = against.into_iter();
         let first = against.next();
         let others: Vec<String> = against.map(|other| other.title).collect();
         match first {
             Some(Against { source: id, title, at, cannot, diff }) => {
-                Self { diff, source: Some(Said { id, title, at, cannot }), others, unchecked, ..Self::default() }
+                Self { diff, source: Some(Said { id, title, at, cannot }), others, told, notes, unchecked, ..Self::default() }
             }
             None => {
                 let mut owners: Vec<_> = owners.into_iter().map(|owned| (owned.owner, owned.count)).collect();
                 owners.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| (&a.manager, &a.subresource).cmp(&(&b.manager, &b.subresource))));
-                Self { diff: Diff { object, fields: Vec::new() }, owners, unchecked, ..Self::default() }
+                Self { diff: Diff { object, fields: Vec::new() }, owners, told, notes, unchecked, ..Self::default() }
             }
         }
     }
@@ -109,6 +114,22 @@ struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<&'a str>,
     unchecked: Vec<Unread<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tracked_by: Vec<Tracker<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tracker<'a> {
+    title: &'a str,
+    object: &'a str,
+    state: Option<&'a str>,
+    revision: Option<&'a str>,
+    at: Option<&'a str>,
+    in_inventory: bool,
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -174,7 +195,15 @@ fn one(compared: &Compared) -> Wire<'_> {
         owners: compared.owners.iter().map(|(owner, fields)| Owning { owner: owning(owner), fields: *fields }).collect(),
         unread: compared.unread.as_deref(),
         unchecked: unreads(&compared.unchecked),
+        tracked_by: compared.told.iter().map(tracker).collect(),
+        notes: &compared.notes,
     }
+}
+
+fn tracker(told: &Told) -> Tracker<'_> {
+    let Told { title, keeper: object, state, revision, at, is_listed: in_inventory, notes } = told;
+    let [state, revision, at] = [state, revision, at].map(|text| Some(text.as_str()).filter(|text| !text.is_empty()));
+    Tracker { title, object, state, revision, at, in_inventory: *in_inventory, notes }
 }
 
 fn unreads(all: &[Unchecked]) -> Vec<Unread<'_>> {
@@ -243,7 +272,8 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     }
     let source = compared.source.as_ref().map_or("nothing says what was asked for", |said| &said.title);
     let _ = writeln!(out, "{}", clean(&format!("{name} · desired: {source}")));
-    for line in compared.source.iter().flat_map(about).chain(compared.unchecked.iter().map(Unchecked::to_string)) {
+    let told = compared.told.iter().flat_map(Told::lines).chain(compared.notes.iter().cloned());
+    for line in compared.source.iter().flat_map(about).chain(told).chain(compared.unchecked.iter().map(Unchecked::to_string)) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
     let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| !field.verdict.is_quiet());

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::reader::Reader;
+use super::reader::{Reader, Unread};
+use crate::desired::gitops::{self, Tool, Word};
 use crate::desired::{self, Fetched, Object, Release, Unchecked, helm};
 
 /// What was found around an object; not redacted but for the releases.
@@ -36,6 +37,7 @@ impl Reader {
     pub async fn around(&mut self, live: &Object, known: &[Value], reach: Reach) -> Around {
         let mut around = Around { related: known.to_vec(), ..Around::default() };
         self.explanations(live, &mut around).await;
+        self.claimed(live, &mut around).await;
         if reach == Reach::Explanations {
             return around;
         }
@@ -68,6 +70,28 @@ impl Reader {
         match self.definition(&served.resource).await {
             Ok(definition) => around.related.extend(definition.cloned()),
             Err(why) => around.unchecked.push(Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why }),
+        }
+    }
+
+    /// Who applies the object from a repository, by its own word. A label that others write as well proves nothing by itself.
+    async fn claimed(&mut self, live: &Object, around: &mut Around) {
+        let object = live.identity();
+        for claim in gitops::claims(live.value()) {
+            let unchecked = |why: String| Unchecked { kind: claim.tool.kind().to_owned(), namespace: claim.namespace.clone(), why };
+            match self.keepers(&claim).await {
+                Ok(keepers) => {
+                    let about = |keeper: &Value| if Tool::of(keeper).is_some() { gitops::about(keeper, &object) } else { keeper.clone() };
+                    around.related.extend(keepers.objects.iter().map(about));
+                    around.unchecked.extend(keepers.unread.clone());
+                    let is_missing = keepers.objects.is_empty() && claim.word != Word::Shared;
+                    around
+                        .unchecked
+                        .extend(is_missing.then(|| unchecked(format!("the object names {}, which does not exist", claim.name))));
+                }
+                Err(Unread::Missing(_)) if claim.word == Word::Shared => {}
+                Err(Unread::Missing(why)) => around.unchecked.push(unchecked(format!("{}: {why}; its tool may run elsewhere", claim.name))),
+                Err(Unread::Unseen(why)) => around.unchecked.push(unchecked(format!("{}: {why}", claim.name))),
+            }
         }
     }
 

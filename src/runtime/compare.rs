@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::around::{Around, RELEASE, Reach};
 use super::fetch::{self, Cluster, Store};
 use crate::archive::Archive;
+use crate::desired::gitops::Tool;
 use crate::desired::{Comparison, Fetched, Object, Unchecked, compare, helm};
 use crate::model::{Kind, ObjectRef};
 use crate::redact::Redactor;
@@ -79,9 +80,16 @@ fn from_files(archive: &Archive, object: &ObjectRef, redactor: &Redactor) -> Res
         let definitions = archive.objects(kind, None).filter_map(|archived| parse(&archived.bytes()).ok());
         related.extend(definitions.filter(|definition| defines(definition, &live)));
     }
+    related.extend(keepers(archive));
     let live = Object::new(live, redactor);
     let around = opened(&live, related, redactor);
     Ok(compared(&live, around, redactor))
+}
+
+/// Who may apply the object from a repository: they may lie anywhere.
+fn keepers(archive: &Archive) -> Vec<Value> {
+    let kinds = Tool::ALL.into_iter().filter_map(|tool| archive.kind(tool.group(), tool.kind()));
+    kinds.flat_map(|kind| archive.objects(kind, None)).filter_map(|archived| parse(&archived.bytes()).ok()).collect()
 }
 
 fn is_custom(live: &Value) -> bool {

@@ -9,6 +9,7 @@ use color_eyre::{Result, eyre::eyre};
 use serde_json::Value;
 
 use super::fetch::{List, typed};
+use crate::desired::gitops::{Claim, Tool, Word};
 use crate::desired::{Release, Unchecked, helm};
 use crate::model::Place;
 use crate::redact::Redactor;
@@ -23,6 +24,18 @@ pub struct Reader {
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
     definitions: BTreeMap<String, Result<Value, String>>,
     releases: BTreeMap<(String, String), Revisions>,
+    keepers: BTreeMap<Claim, Keepers>,
+}
+
+/// The objects of Argo CD and Flux that a claim names, with what holds for all of them; or why they are not known.
+pub type Keepers = Result<Arc<Claimants>, Unread>;
+
+/// What a claim leads to.
+#[derive(Default)]
+pub struct Claimants {
+    pub objects: Vec<Value>,
+    /// Why the rules are not known that Argo CD keeps for all its applications.
+    pub unread: Option<Unchecked>,
 }
 
 /// The revisions of a release, or why they cannot be read.
@@ -76,8 +89,9 @@ impl Reader {
 
     /// Reads a cluster of which it is known what it offers.
     pub fn new(connection: Connection, patience: Duration, redactor: Arc<Redactor>, offers: Arc<Discovery>) -> Self {
-        let (autoscalers, definitions, releases) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { connection, redactor, patience, offers, autoscalers, definitions, releases }
+        let (autoscalers, definitions) = (BTreeMap::new(), BTreeMap::new());
+        let (releases, keepers) = (BTreeMap::new(), BTreeMap::new());
+        Self { connection, redactor, patience, offers, autoscalers, definitions, releases, keepers }
     }
 
     /// What the server offers.
@@ -227,6 +241,53 @@ impl Reader {
         let namespace = text("/metadata/namespace");
         let unchecked = |why| Unchecked { kind: kind.to_owned(), namespace: Some(namespace.to_owned()), why };
         self.list(word, namespace, &labels).await.map_err(unchecked)
+    }
+
+    /// Who applies an object by its own word, asked once for all objects of the same claimant.
+    pub async fn keepers(&mut self, claim: &Claim) -> Keepers {
+        let claim = Claim { word: Word::Own, ..claim.clone() };
+        if let Some(known) = self.keepers.get(&claim) {
+            return known.clone();
+        }
+        let read = self.claimants(&claim).await.map(Arc::new);
+        if self.keepers.len() >= KEPT {
+            self.keepers.clear();
+        }
+        self.keepers.insert(claim, read.clone());
+        read
+    }
+
+    async fn claimants(&self, claim: &Claim) -> Result<Claimants, Unread> {
+        let served = self.kind(&format!("{}.{}", claim.tool.kind(), claim.tool.group()))?;
+        let mut objects: Vec<Value> = match &claim.namespace {
+            Some(namespace) => vec![self.object(&served, namespace, &claim.name).await?],
+            None => {
+                let query = paged(20, "", "").with("fieldSelector", &format!("metadata.name={}", claim.name));
+                match self.page(&served, &Place::All, query).await {
+                    Ok(page) => page.items.iter().filter_map(|item| serde_json::from_str(item).ok()).collect(),
+                    // Its usual place, for those who may not look everywhere.
+                    Err(Unread::Unseen(why)) => match self.object(&served, "argocd", &claim.name).await {
+                        Ok(found) => vec![found],
+                        Err(_) => return Err(Unread::Unseen(why)),
+                    },
+                    Err(missing) => return Err(missing),
+                }
+            }
+        };
+        let mut unread = None;
+        if claim.tool == Tool::Argo
+            && let Some(namespace) = objects.first().and_then(|keeper| keeper.pointer("/metadata/namespace")?.as_str().map(str::to_owned))
+        {
+            match self.object(&self.kind("configmaps")?, &namespace, "argocd-cm").await {
+                Ok(settings) => objects.push(settings),
+                Err(Unread::Missing(_)) => {}
+                Err(Unread::Unseen(why)) => {
+                    let why = format!("what Argo CD ignores everywhere: {why}");
+                    unread = Some(Unchecked { kind: "ConfigMap".to_owned(), namespace: Some(namespace), why });
+                }
+            }
+        }
+        Ok(Claimants { objects, unread })
     }
 
     /// The revisions of a release that matter: the newest deployed one, and newer ones that failed or are under way.

@@ -53,7 +53,7 @@ fn compared(scene: &Scene<'_>, comparison: &Comparison, ages: &Ages) -> Layout {
         focus: Focus::Never,
     };
     let body = against.map_or_else(|| ownership(scene, &comparison.owners, ages), |against| differences(scene, against, ages));
-    Layout::Rows(vec![(Size::Content { least: 2, most: 7 }, Layout::Pane(head)), (Size::Rest(1), Layout::Pane(body))])
+    Layout::Rows(vec![(Size::Content { least: 2, most: 9 }, Layout::Pane(head)), (Size::Rest(1), Layout::Pane(body))])
 }
 
 /// Where the two sides come from, what the source does not know, and what the others say.
@@ -78,6 +78,8 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
     if !others.is_empty() {
         lines.push(Line::new().dim("others   ").plain(others.join(" · ")).dim("  x next").hang(9));
     }
+    let told = comparison.told.iter().flat_map(|told| told.lines()).chain(comparison.notes.iter().cloned());
+    lines.extend(told.map(|line| Line::new().dim("gitops   ").plain(line).hang(9)));
     lines.extend(comparison.unchecked.iter().map(|unchecked| Line::new().delayed("▲ ").plain(unchecked.to_string()).hang(2)));
     lines
 }

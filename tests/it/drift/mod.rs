@@ -2,6 +2,7 @@
 
 mod command;
 mod fragments;
+mod gitops;
 mod laws;
 mod served;
 mod server;

@@ -131,3 +131,41 @@ fn a_rollout_alone_does_not_exit_1() {
     let found = diff(&unread, &["deployment/web", "-n", "shop"], 3);
     assert_eq!(found["unchecked"][0]["kind"], "ReplicaSet", "{found:#}");
 }
+
+/// A ConfigMap that an application tracks, changed since it was applied.
+fn tracked() -> Value {
+    let mut applied = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "1"}, "metadata": {"name": "settings", "namespace": "shop",
+        "annotations": {"argocd.argoproj.io/tracking-id": "shop:/ConfigMap:shop/settings"}}});
+    let copy = applied.to_string();
+    applied["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = copy.into();
+    applied["data"]["k"] = "2".into();
+    applied
+}
+
+#[test]
+fn the_application_of_an_object_is_read_and_its_rules_approve() {
+    let rules = json!({"ignoreDifferences": [{"group": "", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]});
+    let application = json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "shop", "namespace": "argocd"},
+        "spec": rules, "status": {"resources": [{"kind": "ConfigMap", "namespace": "shop", "name": "settings", "status": "Synced"}]}});
+    let server = Cluster::default().with(tracked()).with(application).serve();
+    let found = diff(&server, &["configmap/settings", "-n", "shop"], 0);
+    assert_eq!(
+        (&found["trackedBy"][0]["object"], &found["trackedBy"][0]["state"]),
+        (&json!("Application.argoproj.io/argocd/shop"), &json!("Synced"))
+    );
+    assert_eq!(found["fields"][0]["verdict"], "approved", "{found:#}");
+    assert!(text(&server, &["configmap/settings", "-n", "shop"], 0).contains("Argo CD application argocd/shop: Synced"));
+}
+
+#[test]
+fn a_claimant_that_may_not_be_read_is_not_checked_and_nothing_is_approved() {
+    let server = Cluster::default()
+        .with(tracked())
+        .without("/apis/argoproj.io/v1alpha1/applications")
+        .without("/apis/argoproj.io/v1alpha1/namespaces")
+        .serve();
+    let found = diff(&server, &["configmap/settings", "-n", "shop"], 1);
+    assert_eq!(found["unchecked"][0]["kind"], "Application", "{found:#}");
+    assert!(found["unchecked"][0]["why"].as_str().is_some_and(|why| why.contains("forbidden")), "{found:#}");
+    assert!(found.get("trackedBy").is_none(), "{found:#}");
+}

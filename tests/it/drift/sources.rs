@@ -18,7 +18,7 @@ pub fn entry(manager: &str, operation: &str, fields: &Value) -> Value {
 }
 
 #[track_caller]
-fn at<'a>(found: &'a Comparison, source: &str, path: &str) -> &'a FieldDiff {
+pub fn at<'a>(found: &'a Comparison, source: &str, path: &str) -> &'a FieldDiff {
     let against = found.against.iter().find(|against| against.source == source);
     let against = against.unwrap_or_else(|| panic!("no source {source}: {found:#?}"));
     against.diff.fields.iter().find(|field| field.path.to_string() == path).unwrap_or_else(|| panic!("nothing at {path}: {against:#?}"))

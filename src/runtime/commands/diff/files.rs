@@ -132,7 +132,8 @@ fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>) -> Resu
         for object in archive.objects(kind, None).filter(|_| explains || wanted) {
             let Ok(value) = serde_json::from_slice::<Value>(&object.bytes()) else { continue };
             let is_record = helm::is_record(&value);
-            if explains && (is_record || !matches!(&*kind.name, "Secret" | "ConfigMap")) {
+            let is_settings = value.pointer("/metadata/name").is_some_and(|name| name == "argocd-cm");
+            if explains && (is_record || is_settings || !matches!(&*kind.name, "Secret" | "ConfigMap")) {
                 related.push(value.clone());
             }
             if wanted && !is_record {
@@ -144,8 +145,18 @@ fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>) -> Resu
 }
 
 /// Kinds that explain differences of others.
-const EXPLAINING: &[&str] =
-    &["HorizontalPodAutoscaler", "ScaledObject", "CustomResourceDefinition", "ReplicaSet", "ControllerRevision", "Secret", "ConfigMap"];
+const EXPLAINING: &[&str] = &[
+    "HorizontalPodAutoscaler",
+    "ScaledObject",
+    "CustomResourceDefinition",
+    "ReplicaSet",
+    "ControllerRevision",
+    "Secret",
+    "ConfigMap",
+    "Application",
+    "Kustomization",
+    "HelmRelease",
+];
 
 fn is_named(kind: &ArchivedKind, text: &str) -> bool {
     let lower = text.to_lowercase();
