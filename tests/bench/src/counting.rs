@@ -1,9 +1,14 @@
 //! An allocator that counts what is held, when asked to.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
-/// The system's allocator; it counts only between [`start`] and the end of the process.
+#[cfg(not(target_os = "linux"))]
+use std::alloc::System as Allocator;
+#[cfg(target_os = "linux")]
+use tikv_jemallocator::Jemalloc as Allocator;
+
+/// The program's allocator; it counts only between [`start`] and the end of the process.
 pub struct Counting;
 
 static COUNTS: AtomicBool = AtomicBool::new(false);
@@ -29,29 +34,29 @@ fn signed(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
-// SAFETY: every call is handed to the system's allocator unchanged; counting touches two atomics only.
+// SAFETY: every call is handed to the program's allocator unchanged; counting touches two atomics only.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(signed(layout.size()));
         // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
+        unsafe { Allocator.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(signed(layout.size()));
         // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { Allocator.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-signed(layout.size()));
         // SAFETY: as the caller promises.
-        unsafe { System.dealloc(at, layout) }
+        unsafe { Allocator.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(signed(size) - signed(layout.size()));
         // SAFETY: as the caller promises.
-        unsafe { System.realloc(at, layout, size) }
+        unsafe { Allocator.realloc(at, layout, size) }
     }
 }
