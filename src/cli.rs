@@ -16,6 +16,8 @@ pub struct Cli {
     pub input: InputArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub decisions: Decisions,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -107,6 +109,15 @@ pub struct InputArgs {
     pub now: Option<crate::model::Time>,
 }
 
+/// What is known of differences between desired and live beforehand.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Differences")]
+pub struct Decisions {
+    /// A file with rules for differences that are accepted: [[accept]] with kind, path and reason, at least; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub accept: Vec<PathBuf>,
+}
+
 /// How it looks, and where it logs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Program")]
@@ -169,6 +180,8 @@ pub struct DiffArgs {
     /// Compare every object that says what was asked for, worst first
     #[arg(long, conflicts_with_all = ["objects", "desired", "release"])]
     pub all: bool,
+    #[command(flatten)]
+    pub decisions: Decisions,
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]
     pub output: DiffFormat,
 }

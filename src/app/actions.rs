@@ -104,6 +104,15 @@ pub const ACTIONS: &[Action] = &[
         },
     },
     Action {
+        id: "approve",
+        doc: "accept the difference: write a rule for it, with a reason, to a file that `--accept` reads",
+        hint: "accept…",
+        keys: &["a"],
+        places: &[Object],
+        when: |app, page| go::difference(app, page).is_some(),
+        run: go::accept,
+    },
+    Action {
         id: "logs",
         doc: "logs of the container that matters, the last 500 lines",
         hint: "logs",

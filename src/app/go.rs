@@ -2,9 +2,10 @@
 
 use super::actions::ACTIONS;
 use super::documents::{Asked, Document, Fetched, Wanted};
-use super::typing::{self, Over};
+use super::typing::{self, Accepting, Ask, Over};
 use super::view::{At, Select, Tab, Top, View};
 use super::{App, Effect, Filter};
+use crate::desired::{Rule, Verdict};
 use crate::diagnose::Layer;
 use crate::page::{About, Focus, Opens, Page};
 
@@ -228,6 +229,26 @@ pub(super) fn next_source(app: &mut App) -> Vec<Effect> {
         *app.view.spot_mut("diff") = super::Spot::default();
     }
     Vec::new()
+}
+
+/// The difference under the cursor, as a rule would accept it, with the diff that shows it.
+pub(super) fn difference(app: &App, page: &Page) -> Option<(Rule, Wanted)> {
+    let (_, object, document) = document(app)?;
+    let fetched = app.documents.get(&object, document)?;
+    let comparison = fetched.comparison()?;
+    let against = comparison.against.get(app.view.reading.source.checked_rem(comparison.against.len())?)?;
+    let row = page.focused().filter(|pane| pane.id == "diff")?.list()?.row()?;
+    let field = against.diff.fields.iter().find(|field| field.path.to_string() == *row.id)?;
+    let can_be =
+        !matches!(field.verdict, Verdict::Equal | Verdict::Server | Verdict::Controller | Verdict::InvalidDesired | Verdict::Approved);
+    can_be.then(|| (Rule::of(&against.diff.object, field), fetched.wanted.clone()))
+}
+
+/// Accepts the difference under the cursor: where the rule goes is asked first, then why.
+pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
+    let Some((rule, wanted)) = difference(app, page) else { return Vec::new() };
+    app.accepting = Some(Accepting { rule, wanted });
+    typing::ask(app, Ask::Rules)
 }
 
 /// Whether the diff has rows that are folded away, or were.

@@ -33,6 +33,7 @@ pub use view::{At, Reading, Select, Spot, Tab, Top, View};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::desired::Rule;
 use crate::diagnose::Layer;
 use crate::page::{Line, Page, Shown};
 
@@ -61,6 +62,9 @@ pub struct App {
     pub documents: Documents,
     /// The name that the snapshot prompt proposes.
     pub snapshot_name: String,
+    /// The file of rules that was named last.
+    pub rules_name: String,
+    accepting: Option<typing::Accepting>,
     shown: Shown,
     pressed: Option<(Chord, Duration)>,
 }
@@ -94,6 +98,12 @@ pub enum Effect {
     Snapshot {
         path: String,
     },
+    /// Add this rule to the file, tell, and fetch the diff anew that shows what it is about.
+    Accept {
+        path: String,
+        rule: Box<Rule>,
+        wanted: Wanted,
+    },
     /// Look at these namespaces, or all.
     SetNamespaces(Option<BTreeSet<String>>),
 }
@@ -103,7 +113,7 @@ impl App {
     pub fn new(context: &str) -> Self {
         let name: String = context.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect();
         let name = if name.is_empty() { "cluster" } else { name.trim_matches('.') };
-        Self { snapshot_name: format!("holdup-{name}.json.gz"), ..Self::default() }
+        Self { snapshot_name: format!("holdup-{name}.json.gz"), rules_name: "accept.toml".to_owned(), ..Self::default() }
     }
 
     /// Where the user is.

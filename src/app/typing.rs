@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::input::{Edited, Input};
 use super::moves::{self, By};
 use super::view::{Select, Spot};
-use super::{App, Chord, Effect, Filter, go};
+use super::{App, Chord, Effect, Filter, Wanted, go};
+use crate::desired::Rule;
 use crate::page::{Opens, Page};
 
 /// Something is being typed in the last line.
@@ -24,6 +25,10 @@ pub enum Ask {
     Search,
     /// The file to write.
     Snapshot,
+    /// The file that gets a rule for a difference.
+    Rules,
+    /// Why the difference is accepted.
+    Reason,
 }
 
 /// Something lies over the screen, with its own cursor.
@@ -84,6 +89,8 @@ pub(super) fn ask(app: &mut App, ask: Ask) -> Vec<Effect> {
         Ask::Filter => app.view.filter.text.clone(),
         Ask::Search => app.view.search.clone(),
         Ask::Snapshot => app.snapshot_name.clone(),
+        Ask::Rules => app.rules_name.clone(),
+        Ask::Reason => String::new(),
     };
     // A filter is amended; a search begins anew.
     let input = if ask == Ask::Search { Input::default() } else { Input::new(before.clone()) };
@@ -132,7 +139,7 @@ fn changed(app: &mut App) {
         match typing.ask {
             Ask::Filter => app.view.filter = Filter::parse(&text),
             Ask::Search => app.view.search = text,
-            Ask::Snapshot => {}
+            Ask::Snapshot | Ask::Rules | Ask::Reason => {}
         }
     } else if let Some(over) = &mut app.over {
         over.spot = Spot::default();
@@ -144,6 +151,7 @@ pub(super) fn cancel(app: &mut App) -> Vec<Effect> {
         Some(Typing { ask: Ask::Filter, before, .. }) => app.view.filter = Filter::parse(&before),
         Some(Typing { ask: Ask::Search, before, .. }) => app.view.search = before,
         Some(Typing { ask: Ask::Snapshot, .. }) => {}
+        Some(Typing { ask: Ask::Rules | Ask::Reason, .. }) => app.accepting = None,
         None => app.over = None,
     }
     Vec::new()
@@ -158,6 +166,8 @@ pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
         }
         Some(Typing { ask: Ask::Search, .. }) => moves::find(app, By::First),
         Some(Typing { ask: Ask::Snapshot, input, .. }) => snapshot(app, &input.text),
+        Some(Typing { ask: Ask::Rules, input, .. }) => rules(app, &input.text),
+        Some(Typing { ask: Ask::Reason, input, .. }) => reason(app, &input.text),
         None => accept_row(app, page),
     }
 }
@@ -177,6 +187,35 @@ fn snapshot(app: &mut App, path: &str) -> Vec<Effect> {
     }
     app.snapshot_name.clone_from(&path);
     vec![Effect::Snapshot { path }]
+}
+
+/// The file is known; why is asked next, since a rule without a reason is worth nothing later.
+fn rules(app: &mut App, path: &str) -> Vec<Effect> {
+    if path.trim().is_empty() {
+        app.accepting = None;
+        return app.say("no file is named, so nothing was accepted");
+    }
+    path.trim().clone_into(&mut app.rules_name);
+    ask(app, Ask::Reason)
+}
+
+fn reason(app: &mut App, reason: &str) -> Vec<Effect> {
+    match app.accepting.take() {
+        Some(_) if reason.trim().is_empty() => app.say("no reason, so nothing was accepted"),
+        Some(accepting) => {
+            let rule = Rule { reason: reason.trim().to_owned(), ..accepting.rule };
+            vec![Effect::Accept { path: app.rules_name.clone(), rule: Box::new(rule), wanted: accepting.wanted }]
+        }
+        None => Vec::new(),
+    }
+}
+
+/// A difference that is being accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepting {
+    pub(super) rule: Rule,
+    /// The diff that shows it.
+    pub(super) wanted: Wanted,
 }
 
 fn accept_row(app: &mut App, page: &Page) -> Vec<Effect> {

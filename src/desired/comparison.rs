@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::accept::{self, Labels, Rule, Tally};
 use super::diff::{Diff, Evidence, FieldDiff, Owner, diff};
 use super::gitops::{self, Told};
 use super::ignored::{self, Rules, Sides};
@@ -11,11 +12,14 @@ use super::object::{Identity, Object};
 use super::source::{self, Desired, Fetched};
 use super::verdict::Verdict;
 use super::{owner, weigh::Direction};
+use crate::model::Time;
 
 /// An object and what its sources say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     pub object: Identity,
+    /// Those of the live object.
+    pub labels: Labels,
     /// `metadata.generation` of the live object.
     pub generation: Option<i64>,
     /// Most trusted first; empty where nothing says what was asked for.
@@ -98,6 +102,7 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
     let redacted = |text: String| fetched.redactor.text(&text).into_owned();
     Comparison {
         object: live.identity(),
+        labels: live.labels(),
         generation: live.value().pointer("/metadata/generation").and_then(Value::as_i64),
         against,
         told: gitops::told(live.value(), fetched.related).into_iter().map(|told| told.redacted(&redacted)).collect(),
@@ -122,6 +127,16 @@ impl Comparison {
     #[must_use]
     pub fn worst_first(mut self) -> Self {
         self.against.iter_mut().for_each(|against| against.diff.fields.sort_by_key(FieldDiff::rank));
+        self
+    }
+
+    /// The same after rules have decided about the differences.
+    #[must_use]
+    pub fn approved(mut self, rules: &[Rule], now: Time) -> Self {
+        for against in &mut self.against {
+            accept::approve(rules, &self.labels, &mut against.diff, now, &mut Tally::default());
+            against.diff.fields.sort_by_key(FieldDiff::rank);
+        }
         self
     }
 }

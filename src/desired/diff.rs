@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::accept::Approval;
 use super::managers::{Class, Operation};
 use super::object::{Identity, Object};
 use super::owner::{self, Entry, Trail, Whole};
@@ -33,6 +34,14 @@ pub struct FieldDiff {
     pub owner: Option<Owner>,
     /// The evidence that decided.
     pub reason: String,
+    pub told: Told,
+}
+
+/// What others tell of a difference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The rule that covers it, whatever its verdict.
+    pub approval: Option<Approval>,
 }
 
 /// Who owns a field, by its own word.
@@ -129,6 +138,7 @@ fn converted(asked: &str, stored: &str) -> Option<FieldDiff> {
         risk: None,
         owner: None,
         reason: "another API version of the same kind; the server converts".to_owned(),
+        told: Told::default(),
     })
 }
 
@@ -146,6 +156,7 @@ fn stored_as_data(desired: &Object, live: &Object, fields: &[FieldDiff]) -> Vec<
             risk: None,
             owner: None,
             reason: "stringData is stored as data".to_owned(),
+            told: Told::default(),
             path,
         };
         (!differs(&row.path) && !live.string_data().contains(key)).then_some(row)

@@ -3,6 +3,7 @@
 //!
 //! [`Object`] is redacted when it is made; [`diff`] compares two of them and gives a [`FieldDiff`] for each place that differs.
 
+mod accept;
 mod align;
 mod applied;
 mod comparison;
@@ -13,11 +14,13 @@ mod fault;
 pub mod gitops;
 pub mod helm;
 mod ignored;
+mod lint;
 mod managers;
 pub mod manifest;
 mod object;
 mod owner;
 mod path;
+mod pattern;
 mod phenomena;
 mod place;
 mod revision;
@@ -29,12 +32,15 @@ mod verdict;
 mod walk;
 mod weigh;
 
+pub use accept::{Approval, Bounds, Labels, Rule, Tally, approve};
 pub use comparison::{Against, Comparison, Owned, Unchecked, compare, compare_with, written};
-pub use diff::{Diff, Evidence, FieldDiff, Owner, diff};
+pub use diff::{Diff, Evidence, FieldDiff, Owner, Told, diff};
 pub use helm::Release;
+pub use lint::{Fault, Lint, Looked, lint};
 pub use managers::{Class as ActorClass, Operation};
 pub use object::{Identity, Object};
 pub use path::{Path, Step};
+pub use pattern::Pattern;
 pub use risk::{ANY_DRIFT, Class as RiskClass, Risk};
 pub use shape::is_built_in;
 pub use source::{Desired, Fetched, SOURCES, Source, desired, released};

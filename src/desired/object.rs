@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
+use super::accept::Labels;
 use super::applied::{self, Copy};
 use crate::redact::Redactor;
 
@@ -47,6 +48,11 @@ impl Object {
     /// Keys whose value in `stringData` was no text.
     pub fn wrong_keys(&self) -> &[String] {
         &self.wrong_keys
+    }
+
+    pub fn labels(&self) -> Labels {
+        let labels = self.value.pointer("/metadata/labels").and_then(Value::as_object);
+        labels.into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
     }
 
     pub fn identity(&self) -> Identity {

@@ -9,7 +9,7 @@ use super::path::{Path, Step};
 use super::place::Place;
 use super::shape::{Items, Shape};
 use super::verdict::{self, Decision, Verdict};
-use super::{FieldDiff, Owner, defaults, fault, phenomena, risk};
+use super::{FieldDiff, Owner, Told, defaults, fault, phenomena, risk};
 
 /// The differences at a place and below it.
 pub fn walk(place: &Place<'_>) -> Vec<FieldDiff> {
@@ -201,5 +201,14 @@ fn leaf(place: &Place<'_>) -> FieldDiff {
 fn found(place: &Place<'_>, decision: Decision, risk: Option<risk::Risk>) -> FieldDiff {
     let owner = decision.owner.map(|i| Owner::of(&place.cx.entries[i]));
     let [desired, live] = [place.desired, place.live].map(|side| present(side).cloned());
-    FieldDiff { path: place.path.clone(), desired, live, verdict: decision.verdict, risk, owner, reason: decision.reason }
+    FieldDiff {
+        path: place.path.clone(),
+        desired,
+        live,
+        verdict: decision.verdict,
+        risk,
+        owner,
+        reason: decision.reason,
+        told: Told::default(),
+    }
 }

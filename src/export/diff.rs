@@ -8,9 +8,12 @@ use serde_json::Value;
 
 use super::clean::{self, clean};
 use super::text::Paint;
+use super::told::{self, Accepted};
 use super::wire::{API_VERSION, escape};
 use crate::desired::gitops::Told;
 use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Unchecked};
+
+pub use super::told::Remarks;
 
 /// An object with its differences and where the desired side comes from.
 #[derive(Default)]
@@ -87,12 +90,20 @@ impl From<&desired::Desired> for Said {
 
 /// One object as itself, several as a list.
 pub fn json(all: &Compilation) -> String {
-    escape(&serde_json::to_string(&wire(all)).expect("plain data with text keys can always be written"))
+    json_with(all, &Remarks::default())
+}
+
+/// The same with what is said of the whole.
+pub fn json_with(all: &Compilation, remarks: &Remarks) -> String {
+    let mut value = wire(all);
+    remarks.add(&mut value);
+    escape(&serde_json::to_string(&value).expect("plain data with text keys can always be written"))
 }
 
 /// The same as YAML.
-pub fn yaml(all: &Compilation) -> String {
+pub fn yaml_with(all: &Compilation, remarks: &Remarks) -> String {
     let mut value = wire(all);
+    remarks.add(&mut value);
     clean::clean_all(&mut value);
     serde_saphyr::to_string(&value).expect("plain data with text keys can always be written")
 }
@@ -156,6 +167,8 @@ struct Field<'a> {
     controls: Vec<&'static str>,
     owner: Option<Owner<'a>>,
     reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accepted: Option<Accepted<'a>>,
 }
 
 #[derive(Serialize)]
@@ -238,6 +251,7 @@ fn field(field: &FieldDiff) -> Field<'_> {
         controls: controls(field),
         owner: field.owner.as_ref().map(owning),
         reason: &field.reason,
+        accepted: field.told.approval.as_ref().map(told::accepted),
     }
 }
 
@@ -278,6 +292,10 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     }
     let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| !field.verdict.is_quiet());
     shown.iter().for_each(|field| row(out, field, paint));
+    let (approved, folded): (Vec<_>, Vec<_>) = folded.into_iter().partition(|field| told::approved(field).is_some());
+    for line in approved.into_iter().filter_map(told::approved) {
+        let _ = writeln!(out, "  {}", clean(&line));
+    }
     match compared.source {
         Some(_) => {
             let _ = writeln!(out, "{}", footer(&shown, &folded, compared));

@@ -5,6 +5,7 @@ mod clean;
 pub mod diff;
 mod markdown;
 mod text;
+mod told;
 mod wire;
 
 pub use clean::clean;

@@ -19,6 +19,10 @@ packed_api! {
     }
 }
 
+impl Eq for Selector {}
+
+impl Eq for Requirement {}
+
 impl Selector {
     /// A selector without terms: it matches everything where Kubernetes says so, nothing elsewhere; the caller knows which.
     pub fn is_empty(&self) -> bool {

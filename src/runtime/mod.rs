@@ -16,6 +16,8 @@ mod log;
 mod narrow;
 mod reader;
 mod redaction;
+mod rules;
+mod rulings;
 mod snapshot;
 mod theme;
 mod triage;

@@ -77,7 +77,10 @@ fn one(cluster: &Cluster, text: &str, namespaces: &[String]) -> Result<ObjectRef
 }
 
 /// `app=web,tier!=db,env in (a,b),!canary`, as kubectl reads it.
-fn labels(text: &str) -> Result<Selector> {
+///
+/// # Errors
+/// A term is none.
+pub(super) fn labels(text: &str) -> Result<Selector> {
     let mut selector = Selector::default();
     for term in terms(text) {
         selector.match_expressions.push(requirement(term.trim())?);

@@ -9,6 +9,7 @@ use color_eyre::{Result, eyre::eyre};
 use serde_json::Value;
 
 use super::fetch::{List, typed};
+use super::rulings::Rulings;
 use crate::desired::gitops::{Claim, Tool, Word};
 use crate::desired::{Release, Unchecked, helm};
 use crate::model::Place;
@@ -19,6 +20,8 @@ use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Sco
 pub struct Reader {
     pub connection: Connection,
     pub redactor: Arc<Redactor>,
+    /// What the user decided about differences.
+    pub rulings: Rulings,
     patience: Duration,
     offers: Arc<Discovery>,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
@@ -91,7 +94,7 @@ impl Reader {
     pub fn new(connection: Connection, patience: Duration, redactor: Arc<Redactor>, offers: Arc<Discovery>) -> Self {
         let (autoscalers, definitions) = (BTreeMap::new(), BTreeMap::new());
         let (releases, keepers) = (BTreeMap::new(), BTreeMap::new());
-        Self { connection, redactor, patience, offers, autoscalers, definitions, releases, keepers }
+        Self { connection, redactor, rulings: Rulings::default(), patience, offers, autoscalers, definitions, releases, keepers }
     }
 
     /// What the server offers.

@@ -115,6 +115,8 @@ fn footer(scene: &Scene<'_>, page: &Page) -> Footer {
             Ask::Filter => ("/", not_understood(&scene.app.view().filter.ignored)),
             Ask::Search => ("/", Line::new().dim("⏎ finds, n and N go on")),
             Ask::Snapshot => ("snapshot to ", Line::new().dim("⏎ writes it, esc does not")),
+            Ask::Rules => ("rule to ", Line::new().dim("a file for --accept; ⏎ asks why, esc accepts nothing")),
+            Ask::Reason => ("accepted because ", Line::new().dim("⏎ writes the rule, esc does not")),
         };
         return Footer::Prompt(Prompt { label: label.into(), text: typing.input.text.clone(), cursor: typing.input.cursor, note });
     }

@@ -235,3 +235,37 @@ fn a_long_value_is_unfolded_in_part() {
     let frame = stage.keys("z/args<enter><enter>").frame();
     assert!(frame.contains("+ and 440 more; y shows the whole object"), "{frame}");
 }
+
+#[test]
+fn a_asks_for_a_file_and_a_reason_and_writes_the_narrowest_rule() {
+    let mut stage = shown((120, 40));
+    assert!(stage.keys("a").frame().contains("rule to accept.toml"), "{}", stage.frame());
+    assert!(stage.keys("<ctrl-u>ours.toml<enter>").frame().contains("accepted because "), "{}", stage.frame());
+    stage.keys("INC-42<enter>");
+    let Some(Effect::Accept { path, rule, wanted }) = stage.effects.last() else { panic!("{:?}", stage.effects.last()) };
+    assert_eq!((path.as_str(), rule.reason.as_str(), wanted.object.as_str()), ("ours.toml", "INC-42", "Deployment/shop/cart"));
+    assert_eq!(rule.path.to_string(), "spec.template.spec.securityContext.runAsNonRoot");
+    assert_eq!(rule.bounds.values, [json!(false)]);
+    let before = stage.effects.len();
+    assert!(stage.keys("a<enter><enter>").frame().contains("nothing was accepted"), "a rule without a reason is not written");
+    assert!(stage.keys("a<esc>").frame().contains("a accept"), "esc accepts nothing");
+    assert_eq!(stage.effects.len(), before);
+}
+
+#[test]
+fn what_a_rule_accepts_is_folded_away_and_z_shows_by_whose_word() {
+    let mut stage = asked((120, 40));
+    let found = comparison(live(), &around(), Vec::new());
+    let field = found.against[0].diff.fields.iter().find(|field| field.path.last() == "image").expect("the image differs");
+    let rule = holdup::desired::Rule {
+        id: "accept.toml:1".into(),
+        reason: "INC-42".into(),
+        ..holdup::desired::Rule::of(&found.against[0].diff.object, field)
+    };
+    let now = stage.now;
+    answer(&mut stage, Ok(found.approved(&[rule], now)));
+    let frame = stage.frame();
+    assert!(frame.contains("1 approved") && !frame.contains("INC-42"), "{frame}");
+    let frame = stage.keys("z").frame();
+    assert!(frame.contains("accepted: INC-42 (accept.toml:1)"), "{frame}");
+}

@@ -11,7 +11,7 @@ use crate::cli::{Cli, Demo};
 use crate::diagnose::Options;
 use crate::model::KINDS;
 use crate::runtime::clock::Clock;
-use crate::runtime::dashboard::{self, Behind, Start};
+use crate::runtime::dashboard::{self, Accept, Behind, Start};
 use crate::runtime::fetch::{Cluster, Store};
 use crate::runtime::{Triage, demo, feeds, key, live, load, narrow, theme};
 use crate::screen::{Link, Status};
@@ -22,6 +22,7 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     if !has_terminal() && !piped {
         bail!("the dashboard needs a terminal; for scripts and pipes use: holdup report");
     }
+    crate::runtime::rules::read(&cli.decisions.accept)?;
     if !cli.input.from.is_empty() {
         let status = Status { link: Link::Waiting(names(cli)), context: names(cli), utc_offset: utc_offset(), ..Status::default() };
         dashboard::run_after(theme::theme(&cli.screen).0, status, || of_files(cli)).await?;
@@ -72,7 +73,7 @@ async fn of_cluster(cli: &Cli) -> Result<Start> {
         clock: live::clock(&connection),
         status: Status { link: Link::Waiting(context.clone()), context, utc_offset: utc_offset(), ..Status::default() },
         feeds: Some(feeds::start(connection.clone(), live::wanted(&cli.cluster), live::patience(&cli.cluster), KINDS)),
-        behind: Behind::new(store, key::redactor(), options, !cli.cluster.namespaces.is_empty()),
+        behind: behind(cli, store, options, !cli.cluster.namespaces.is_empty()),
         follows: Some(connection),
         namespaces: namespaces(cli),
         theme,
@@ -92,11 +93,18 @@ fn of_files(cli: &Cli) -> Result<Start> {
         follows: None,
         status: Status { context, link: Link::File { as_of: loaded.now, ago: Some(ago) }, utc_offset: utc_offset(), ..Status::default() },
         feeds: None,
-        behind: Behind::new(Store::Files(Arc::new(loaded.archive)), key::redactor(), options, false),
+        behind: behind(cli, Store::Files(Arc::new(loaded.archive)), options, false),
         namespaces: namespaces(cli),
         theme,
         notices,
     })
+}
+
+/// Where whole objects come from, with the rules that decide about their differences.
+fn behind(cli: &Cli, store: Store, options: Options, narrowed: bool) -> Behind {
+    let mut behind = Behind::new(store, key::redactor(), options, narrowed);
+    behind.accept = Accept::new(cli.decisions.accept.clone());
+    behind
 }
 
 /// What the user named; all else stays out of sight until it is asked for.

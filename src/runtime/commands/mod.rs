@@ -35,6 +35,9 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
     if let Some(path) = &cli.screen.log_file {
         log::start(path)?;
     }
+    if cli.command.is_some() && !cli.decisions.accept.is_empty() {
+        bail!("--accept belongs behind the command that reads it: holdup diff --accept FILE");
+    }
     match &cli.command {
         Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,
         Some(Command::Diff(args)) => unless_stopped(diff::run(cli, args)).await,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use color_eyre::Result;
 
-pub use perform::Behind;
+pub use perform::{Accept, Behind};
 
 use super::clock::Clock;
 use super::feeds::Feeds;

@@ -2,19 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use color_eyre::Result;
 use tokio::task::JoinHandle;
 
 use super::{Dashboard, Next, Urgency};
-use crate::app::{Document, Effect, Msg, Wanted};
+use crate::app::{Content, Document, Effect, Msg, Wanted};
 use crate::archive::Existing;
+use crate::desired::{Rule, Unchecked};
 use crate::diagnose::Options;
-use crate::model::KINDS;
+use crate::model::{KINDS, Time};
 use crate::redact::Redactor;
 use crate::runtime::feeds::{self, Wanted as Wanting};
 use crate::runtime::fetch::{self, Store};
+use crate::runtime::rules;
 use crate::runtime::snapshot;
 use crate::runtime::triage::Triage;
 
@@ -25,13 +27,61 @@ pub struct Behind {
     pub options: Options,
     /// The user named namespaces at the start: others are not being read.
     pub narrowed: bool,
+    /// Files with accept rules; the ones that a key wrote to among them.
+    pub accept: Accept,
     pending: BTreeMap<Document, JoinHandle<()>>,
 }
 
 impl Behind {
     pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
-        Self { store, redactor: Arc::new(redactor), options, narrowed, pending: BTreeMap::new() }
+        Self { store, redactor: Arc::new(redactor), options, narrowed, accept: Accept::default(), pending: BTreeMap::new() }
     }
+}
+
+/// Files with accept rules, in the order in which they were named.
+#[derive(Clone, Default)]
+pub struct Accept(Arc<Mutex<Vec<PathBuf>>>);
+
+impl Accept {
+    pub fn new(files: Vec<PathBuf>) -> Self {
+        Self(Arc::new(Mutex::new(files)))
+    }
+
+    fn add(&self, file: PathBuf) {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+
+    /// A diff after the rules have decided; of rules that cannot be read, why.
+    fn decide(&self, content: Content, now: Time) -> Content {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match content {
+            Content::Diff(mut comparison) if !files.is_empty() => {
+                match rules::read(&files) {
+                    Ok(rules) => *comparison = comparison.approved(&rules, now),
+                    Err(error) => {
+                        comparison.unchecked.push(Unchecked {
+                            kind: "accept rules".to_owned(),
+                            namespace: None,
+                            why: format!("{error:#}"),
+                        });
+                    }
+                }
+                Content::Diff(comparison)
+            }
+            Content::Lines(_) | Content::Events(_) | Content::Diff(_) => content,
+        }
+    }
+}
+
+/// How long what a key accepts stays accepted, unless somebody writes another day into the file: three months.
+const LIFE: i64 = 90 * 86_400;
+
+/// When the day of this time is over.
+fn day_after(time: Time) -> Time {
+    time.plus(86_400 - time.unix().rem_euclid(86_400))
 }
 
 impl Dashboard {
@@ -46,6 +96,7 @@ impl Dashboard {
                 }
                 Effect::Fetch(wanted) => self.fetch(wanted),
                 Effect::Snapshot { path } => self.snapshot(PathBuf::from(path)),
+                Effect::Accept { path, rule, wanted } => self.accept(PathBuf::from(path), *rule, wanted),
                 Effect::SetNamespaces(namespaces) => self.look_at(namespaces),
             }
         }
@@ -70,11 +121,35 @@ impl Dashboard {
         if let Some(pending) = self.behind.pending.remove(&wanted.document) {
             pending.abort();
         }
+        let (accept, now) = (self.behind.accept.clone(), self.picture.now());
         let task = tokio::spawn(async move {
-            let result = fetch::fetch(&store, &wanted, &redactor).await;
+            let result = fetch::fetch(&store, &wanted, &redactor).await.map(|content| accept.decide(content, now));
             let _ = answer.send(Msg::Fetched { wanted, result });
         });
         self.behind.pending.insert(document, task);
+    }
+
+    /// The disk is not waited for; the diff comes anew when the rule is written.
+    fn accept(&mut self, path: PathBuf, rule: Rule, wanted: Wanted) {
+        let now = self.picture.now();
+        let rule = Rule { owner: std::env::var("USER").unwrap_or_default(), expires: Some(day_after(now.plus(LIFE))), ..rule };
+        let (store, redactor, answer) = (self.behind.store.clone(), self.behind.redactor.clone(), self.events.answers());
+        let accept = self.behind.accept.clone();
+        tokio::spawn(async move {
+            let until = rule.expires.map_or(String::new(), |end| end.plus(-1).rfc3339()[..10].to_owned());
+            let name = path.display().to_string();
+            let written = tokio::task::spawn_blocking(move || rules::append(&path, &rule).map(|()| path)).await;
+            let told = match written.map_err(color_eyre::Report::from).flatten() {
+                Ok(path) => {
+                    accept.add(path);
+                    let result = fetch::fetch(&store, &wanted, &redactor).await.map(|content| accept.decide(content, now));
+                    let _ = answer.send(Msg::Fetched { wanted, result });
+                    format!("accepted until {until} by a rule in {name}; holdup diff --accept {name} reads it")
+                }
+                Err(error) => format!("nothing was accepted: {error:#}"),
+            };
+            let _ = answer.send(Msg::Told(told.into()));
+        });
     }
 
     fn snapshot(&mut self, path: PathBuf) {

@@ -112,3 +112,29 @@ fn the_last_applied_annotation_and_the_revision_before_are_sources_too() {
     let (text, _) = diff(&["--from", &files.write("revisions.json", &items.to_string()), "deploy/web", "-o", "yaml"], 1);
     assert!(text.contains("revision 1 (ReplicaSet web-1") && text.contains("i:1"), "{text}");
 }
+
+#[test]
+fn accepted_drift_is_no_failure_and_bad_rules_are() {
+    let files = Files::new("accepted");
+    let [live, wanted] = ["2", "1"].map(|k| files.write(&format!("{k}.json"), &config("a", &json!({"k": k, "other": "x"})).to_string()));
+    let rules = "[[accept]]\nkind = \"ConfigMap\"\nname = \"a\"\npath = \"data.k\"\nvalue = \"2\"\nowner = \"alice\"\nreason = \"INC-42\"\nexpires = 2106-01-01\n";
+    let accept = files.write("accept.toml", rules);
+    let (text, err) = diff(&["--live", &live, "-f", &wanted, "--accept", &accept], 0);
+    assert!(text.contains("data.k · accepted: INC-42 (") && text.contains("by alice, until 2106-01-01"), "{text}");
+    assert!(err.is_empty(), "{err}");
+    let (text, _) = diff(&["--live", &live, "-f", &wanted, "--accept", &accept, "-o", "json"], 0);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&found["fields"][0]["verdict"], &found["fields"][0]["accepted"]["reason"]), (&json!("approved"), &json!("INC-42")));
+    assert_eq!(found["lint"], json!([]));
+    let old = files.write("old.toml", &rules.replace("2106", "2020"));
+    let (text, err) = diff(&["--live", &live, "-f", &wanted, "--accept", &old, "-o", "json"], 1);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&found["fields"][0]["verdict"], &found["lint"][0]["fault"]), (&json!("drift"), &json!("expired")));
+    assert!(err.contains("old.toml:1: expired after 2020-01-01"), "{err}");
+    let elsewhere = files.write("elsewhere.toml", &rules.replace("data.k", "data.z"));
+    let (_, err) = diff(&["--live", &live, "-f", &wanted, "--accept", &elsewhere], 1);
+    assert!(err.contains("matches nothing"), "{err}");
+    let wrong = files.write("wrong.toml", &rules.replace("reason", "raison"));
+    let (_, err) = diff(&["--live", &live, "-f", &wanted, "--accept", &wrong], 2);
+    assert!(err.contains("there is no raison"), "{err}");
+}

@@ -1,5 +1,6 @@
 //! Desired versus live: differences rebuilt from public reports must be found, explained and weighed as those reports were understood.
 
+mod accept;
 mod command;
 mod fragments;
 mod gitops;

@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use super::{absent, everything, files, names};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Diff, Fetched, Identity, Object, Release};
-use crate::export::diff::{Compared, Compilation};
+use crate::desired::{self, Desired, Diff, Fetched, Identity, Looked, Object, Release};
+use crate::export::diff::{Compared, Compilation, Remarks};
 use crate::model::Place;
 use crate::redact::Redactor;
 use crate::runtime::around::{Around, Reach};
 use crate::runtime::live;
 use crate::runtime::reader::{Reader, Unread, paged};
+use crate::runtime::rulings::Rulings;
 use crate::watch::Scope;
 use crate::watch::Served;
 
@@ -20,12 +21,14 @@ use crate::watch::Served;
 const AT_ONCE: usize = 8;
 
 /// Compares what the arguments name.
-pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor) -> Result<Compilation> {
+pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let connection = live::connect(&cli.cluster).await?;
     let related = files::objects(&args.related)?;
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
+    reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
     if args.all {
-        return everything::compared(&cli.cluster, &mut reader).await;
+        let all = everything::compared(&cli.cluster, &mut reader).await?;
+        return Ok((all, Remarks { lint: reader.rulings.remarks(Looked::AtAll) }));
     }
     let mut comparing =
         Comparing { own: namespaces(cli, &reader), reader: &mut reader, related: related.into_iter().map(|(_, o)| o).collect() };
@@ -37,7 +40,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor) -> 
         }
         (None, true) => comparing.named(&args.objects, cli.cluster.all_namespaces).await?,
     };
-    Ok(Compilation::Named(all))
+    Ok((Compilation::Named(all), Remarks { lint: reader.rulings.remarks(Looked::AtSome) }))
 }
 
 /// The namespaces of names that have none.
@@ -246,5 +249,7 @@ pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desi
     let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
     let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
-    desired::compare_with(given, &fetched, unchecked).into()
+    let mut compared: Compared = desired::compare_with(given, &fetched, unchecked).into();
+    reader.rulings.judge(&live, &mut compared.diff);
+    compared
 }

@@ -148,8 +148,11 @@ fn is_controlled(live: &serde_json::Value) -> bool {
 
 /// Only what somebody has to look at is kept; the rest is counted.
 fn folded(mut compared: Compared) -> Compared {
-    let (kept, rest): (Vec<_>, Vec<_>) =
-        compared.diff.fields.into_iter().partition(|field| field.verdict.is_loud() || field.risk.is_some());
+    let (kept, rest): (Vec<_>, Vec<_>) = compared
+        .diff
+        .fields
+        .into_iter()
+        .partition(|field| field.verdict.is_loud() || field.risk.is_some() || field.told.approval.is_some());
     rest.iter().for_each(|field| *compared.folded.entry(field.verdict.id()).or_default() += 1);
     compared.diff.fields = kept;
     compared

@@ -10,19 +10,24 @@ use serde_json::Value;
 use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Evidence, Fetched, Identity, Object, Release, helm, manifest};
-use crate::export::diff::{Compared, Compilation, Said};
+use crate::desired::{self, Desired, Evidence, Fetched, Identity, Looked, Object, Release, helm, manifest};
+use crate::export::diff::{Compared, Compilation, Remarks, Said};
+use crate::model::Time;
 use crate::redact::Redactor;
+use crate::runtime::rulings::Rulings;
 
 /// Compares what the files hold.
-pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor) -> Result<Compilation> {
+pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let files = Files::read(cli, args, redactor)?;
-    let all = pairs(args, &files, redactor)?;
+    let mut rulings = rulings.judging_at(files.as_of);
+    let all = pairs(args, &files, redactor, &mut rulings)?;
+    let looked = if args.objects.is_empty() { Looked::AtAll } else { Looked::AtSome };
+    let remarks = Remarks { lint: rulings.remarks(looked) };
     if !args.all {
-        return Ok(Compilation::Named(all));
+        return Ok((Compilation::Named(all), remarks));
     }
     let said = all.into_iter().filter(|compared| compared.source.is_some()).collect();
-    Ok(Compilation::Everything(super::worst_first(said), Vec::new()))
+    Ok((Compilation::Everything(super::worst_first(said), Vec::new()), remarks))
 }
 
 /// Everything the files hold.
@@ -31,14 +36,17 @@ struct Files {
     manifests: Vec<(String, Object)>,
     releases: Vec<Release>,
     related: Vec<Value>,
+    /// When they were captured, or as of when they are to be judged.
+    as_of: Option<Time>,
 }
 
 impl Files {
     fn read(cli: &Cli, args: &DiffArgs, redactor: &Redactor) -> Result<Self> {
+        let mut as_of = None;
         let mut related = objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
         let live = match (args.live.is_empty(), cli.input.from.is_empty()) {
             (false, _) => objects(&args.live)?.into_iter().map(|(_, object)| object).collect(),
-            (true, false) => archived(&cli.input.from, args, &mut related)?,
+            (true, false) => archived(&cli.input.from, args, &mut related, &mut as_of)?,
             (true, true) => Vec::new(),
         };
         let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
@@ -52,6 +60,7 @@ impl Files {
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
             related,
+            as_of: cli.input.now.or(as_of),
         })
     }
 
@@ -121,10 +130,11 @@ fn members(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The live objects of an archive, and those that explain differences.
-fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>) -> Result<Vec<Value>> {
+fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>, as_of: &mut Option<Time>) -> Result<Vec<Value>> {
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
     let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
+    *as_of = archive.about().now();
     let mut live = Vec::new();
     for kind in archive.kinds() {
         let explains = EXPLAINING.contains(&&*kind.name);
@@ -163,13 +173,13 @@ fn is_named(kind: &ArchivedKind, text: &str) -> bool {
     kind.name.to_lowercase() == lower || kind.plural == lower || kind.short.contains(&lower)
 }
 
-fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
+fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Rulings) -> Result<Vec<Compared>> {
     let wanted: Vec<&Object> = files.live.iter().filter(|live| is_wanted(args, files, live)).collect();
     if let ([(_, desired)], [live]) = (files.manifests.as_slice(), files.live.as_slice())
         && wanted.is_empty()
         && args.objects.is_empty()
     {
-        return one_pair(desired, live, files, redactor);
+        return one_pair(desired, live, files, redactor, rulings);
     }
     for name in &args.objects {
         let (_, name) = names(name).ok_or_else(|| eyre!("{name} is no object; write KIND/NAME, as in deploy/cart"))?;
@@ -177,7 +187,7 @@ fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor) -> Result<Vec<Comp
             bail!("{name} is not in the input; `kubectl get -A` with these files as server shows what is");
         }
     }
-    let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(live, files, redactor)).collect();
+    let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(live, files, redactor, rulings)).collect();
     if args.objects.is_empty() {
         let missing =
             files.manifests.iter().filter(|(_, desired)| !files.live.iter().any(|live| desired.identity().is_like(&live.identity())));
@@ -202,12 +212,14 @@ pub(super) fn is_called(identity: &Identity, name: &str) -> bool {
     identity.name == name || format!("{}/{}", identity.namespace, identity.name) == name
 }
 
-fn one(live: &Object, files: &Files, redactor: &Redactor) -> Compared {
-    desired::compare(&files.fetched(live, redactor), Vec::new()).into()
+fn one(live: &Object, files: &Files, redactor: &Redactor, rulings: &mut Rulings) -> Compared {
+    let mut compared: Compared = desired::compare(&files.fetched(live, redactor), Vec::new()).into();
+    rulings.judge(live, &mut compared.diff);
+    compared
 }
 
 /// Two objects that do not have the same name are compared all the same if that is all there is, and they are of one kind.
-fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor) -> Result<Vec<Compared>> {
+fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor, rulings: &mut Rulings) -> Result<Vec<Compared>> {
     let (asked, found) = (desired.identity(), live.identity());
     if asked.kind != found.kind {
         bail!("the manifest holds {asked}, the live file {found}: there is nothing to compare");
@@ -215,5 +227,7 @@ fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor)
     let fetched = files.fetched(live, redactor);
     let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
     let source = files.manifests.first().map(|(file, object)| Said::from(&Desired::of_manifest(file, object)));
-    Ok(vec![Compared { diff: desired::diff(desired, live, evidence), source, ..Compared::default() }])
+    let mut diff = desired::diff(desired, live, evidence);
+    rulings.judge(live, &mut diff);
+    Ok(vec![Compared { diff, source, ..Compared::default() }])
 }

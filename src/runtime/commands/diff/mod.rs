@@ -10,27 +10,32 @@ use color_eyre::{Result, eyre::bail};
 
 use super::{BLOCKED, FINE, UNSEEN, print};
 use crate::cli::{Cli, DiffArgs, DiffFormat};
-use crate::desired::{Desired, Diff, FieldDiff, Path, Verdict};
+use crate::desired::{Desired, Diff, FieldDiff, Path, Told, Verdict};
 use crate::export::diff::{self, Compared, Compilation, Said};
 use crate::runtime::around::RELEASE;
 use crate::runtime::key;
+use crate::runtime::rulings::Rulings;
 
 pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     let redactor = key::redactor();
+    let rulings = Rulings::read(&args.decisions.accept)?;
     let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
     let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !args.all;
-    let found = match (from_files, is_nothing) {
-        (true, _) => files::compared(cli, args, &redactor)?,
+    let (found, remarks) = match (from_files, is_nothing) {
+        (true, _) => files::compared(cli, args, &redactor, rulings)?,
         (false, true) => {
             bail!("nothing is named: write an object (holdup diff deploy/cart), manifests (-f deploy/), --release NAME or --all")
         }
-        (false, false) => cluster::compared(cli, args, redactor).await?,
+        (false, false) => cluster::compared(cli, args, redactor, rulings).await?,
     };
     let text = match args.output {
         DiffFormat::Text => diff::text(&found, super::report::paint(cli)),
-        DiffFormat::Json => diff::json(&found) + "\n",
-        DiffFormat::Yaml => diff::yaml(&found),
+        DiffFormat::Json => diff::json_with(&found, &remarks) + "\n",
+        DiffFormat::Yaml => diff::yaml_with(&found, &remarks),
     };
+    for remark in remarks.lint.iter().flatten() {
+        eprintln!("holdup: {}", crate::export::clean(&remark.line()));
+    }
     print(&text)?;
     Ok(ExitCode::from(code(&found)))
 }
@@ -50,6 +55,7 @@ fn absent(asked: &Desired) -> Compared {
         risk: None,
         owner: None,
         reason: "declared, and not among the live objects: not applied yet, or deleted".to_owned(),
+        told: Told::default(),
     };
     let diff = Diff { object: asked.object.identity(), fields: vec![field] };
     Compared { diff, source: Some(Said::from(asked)), ..Compared::default() }
