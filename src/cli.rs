@@ -177,7 +177,8 @@ pub struct DiffArgs {
     /// Compare what this Helm release installed
     #[arg(long, value_name = "NAME", conflicts_with_all = ["desired", "live", "from"])]
     pub release: Option<String>,
-    /// Compare every object that says what was asked for, worst first
+    /// Compare every object that says what was asked for, worst first; also: what is gone, what nobody declares, what no source allowed,
+    /// and whether the cluster could be rebuilt from source
     #[arg(long, conflicts_with_all = ["objects", "desired", "release"])]
     pub all: bool,
     #[command(flatten)]

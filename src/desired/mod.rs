@@ -6,6 +6,7 @@
 mod accept;
 mod align;
 mod applied;
+mod census;
 mod comparison;
 mod defaults;
 mod diff;
@@ -31,8 +32,10 @@ mod tracking;
 mod verdict;
 mod walk;
 mod weigh;
+mod weight;
 
 pub use accept::{Approval, Bounds, Labels, Rule, Tally, approve};
+pub use census::{Again, Census, Exception, Gone, Governance, INVENTORIES, Inventory, Rebuild, Says, Stranger, inventory};
 pub use comparison::{Against, Comparison, Owned, Unchecked, compare, compare_with, written};
 pub use diff::{Diff, Evidence, FieldDiff, Owner, Told, diff};
 pub use helm::Release;
@@ -46,3 +49,4 @@ pub use shape::is_built_in;
 pub use source::{Desired, Fetched, SOURCES, Source, desired, released};
 pub use verdict::Verdict;
 pub use weigh::Direction;
+pub use weight::Weight;

@@ -7,11 +7,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::clean::{self, clean};
+use super::survey;
 use super::text::Paint;
 use super::told::{self, Accepted};
 use super::wire::{API_VERSION, escape};
 use crate::desired::gitops::Told;
-use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Unchecked};
+use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Governance, Unchecked, Verdict};
+use crate::model::Time;
 
 pub use super::told::Remarks;
 
@@ -51,14 +53,29 @@ pub struct Said {
 pub enum Compilation {
     /// One or several that were named.
     Named(Vec<Compared>),
-    /// Everything in reach, and what was not read.
-    Everything(Vec<Compared>, Vec<Unchecked>),
+    /// Everything in reach.
+    Everything(Box<Surveyed>),
+}
+
+/// Everything that says what was asked for, and what follows from the whole.
+pub struct Surveyed {
+    /// Worst first.
+    pub all: Vec<Compared>,
+    pub governance: Governance,
+    /// What could not be read.
+    pub unread: Vec<Unchecked>,
+    /// The time of the cluster.
+    pub now: Time,
+    /// Where it was stopped: what follows from the whole is not known then.
+    pub stopped: Option<String>,
 }
 
 impl Compilation {
     pub fn all(&self) -> &[Compared] {
-        let (Self::Named(all) | Self::Everything(all, _)) = self;
-        all
+        match self {
+            Self::Named(all) => all,
+            Self::Everything(surveyed) => &surveyed.all,
+        }
     }
 }
 
@@ -144,7 +161,7 @@ struct Tracker<'a> {
 }
 
 #[derive(Serialize)]
-struct Unread<'a> {
+pub(super) struct Unread<'a> {
     kind: &'a str,
     namespace: Option<&'a str>,
     why: &'a str,
@@ -187,8 +204,7 @@ fn wire(all: &Compilation) -> Value {
         (Compilation::Named(_), items) => {
             serde_json::to_value(items).map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items}))
         }
-        (Compilation::Everything(_, unread), items) => serde_json::to_value(items)
-            .map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items, "unchecked": unreads(unread)})),
+        (Compilation::Everything(surveyed), items) => serde_json::to_value(items).map(|items| survey::wire(surveyed, items)),
     };
     value.expect("plain data with text keys can always be written")
 }
@@ -219,7 +235,7 @@ fn tracker(told: &Told) -> Tracker<'_> {
     Tracker { title, object, state, revision, at, in_inventory: *in_inventory, notes }
 }
 
-fn unreads(all: &[Unchecked]) -> Vec<Unread<'_>> {
+pub(super) fn unreads(all: &[Unchecked]) -> Vec<Unread<'_>> {
     all.iter().map(|Unchecked { kind, namespace, why }| Unread { kind, namespace: namespace.as_deref(), why }).collect()
 }
 
@@ -267,15 +283,32 @@ fn controls(field: &FieldDiff) -> Vec<&'static str> {
 /// What a person needs: each difference that somebody has to look at, with its reason; the rest is counted.
 pub fn text(all: &Compilation, paint: Paint) -> String {
     let mut out = String::new();
-    for (i, compared) in all.all().iter().enumerate() {
+    let shown = all.all().iter().filter(|compared| match all {
+        Compilation::Named(_) => true,
+        Compilation::Everything(_) => compared.is_telling(),
+    });
+    for (i, compared) in shown.enumerate() {
         out.push_str(if i > 0 { "\n" } else { "" });
         object(&mut out, compared, paint);
     }
     match all {
         Compilation::Named(_) => {}
-        Compilation::Everything(all, unread) => totals(&mut out, all, unread),
+        Compilation::Everything(surveyed) => survey::text(&mut out, surveyed),
     }
     out
+}
+
+/// What is explained still has to be seen where it weakens the object, unless the API makes it so of every object.
+fn tells(field: &FieldDiff) -> bool {
+    let is_spelling = matches!(field.verdict, Verdict::Equal | Verdict::Defaulted | Verdict::Server);
+    !field.verdict.is_quiet() || field.is_weaker() && !is_spelling
+}
+
+impl Compared {
+    /// Whether there is something that somebody has to look at.
+    pub fn is_telling(&self) -> bool {
+        self.unread.is_some() || !self.unchecked.is_empty() || self.diff.fields.iter().any(tells)
+    }
 }
 
 fn object(out: &mut String, compared: &Compared, paint: Paint) {
@@ -290,7 +323,7 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     for line in compared.source.iter().flat_map(about).chain(told).chain(compared.unchecked.iter().map(Unchecked::to_string)) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
-    let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| !field.verdict.is_quiet());
+    let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| tells(field));
     shown.iter().for_each(|field| row(out, field, paint));
     let (approved, folded): (Vec<_>, Vec<_>) = folded.into_iter().partition(|field| told::approved(field).is_some());
     for line in approved.into_iter().filter_map(told::approved) {
@@ -321,18 +354,6 @@ fn owners(out: &mut String, compared: &Compared) {
         let time = if owner.time.is_empty() { String::new() } else { format!(", last write {}", owner.time) };
         let line = format!("{} ({}) owns {fields} fields{place}{time}", owner.manager, owner.class.id());
         let _ = writeln!(out, "  {}", clean(&line));
-    }
-}
-
-fn totals(out: &mut String, all: &[Compared], unread: &[Unchecked]) {
-    let count = |test: fn(&Compared) -> bool| all.iter().filter(|compared| test(compared)).count();
-    let drifted = count(|compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud()));
-    let gap = if all.is_empty() { "" } else { "\n" };
-    let said = count(|compared| compared.source.is_some());
-    let objects = if said == 1 { "1 object says" } else { &format!("{said} objects say") };
-    let _ = writeln!(out, "{gap}{objects} what was asked for; with drift: {drifted}.");
-    for line in unread.iter().map(Unchecked::to_string) {
-        let _ = writeln!(out, "{}", clean(&line));
     }
 }
 

@@ -4,6 +4,7 @@
 mod clean;
 pub mod diff;
 mod markdown;
+mod survey;
 mod text;
 mod told;
 mod wire;

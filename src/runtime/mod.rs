@@ -19,6 +19,7 @@ mod redaction;
 mod rules;
 mod rulings;
 mod snapshot;
+mod survey;
 mod theme;
 mod triage;
 

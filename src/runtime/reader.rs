@@ -22,6 +22,7 @@ pub struct Reader {
     pub redactor: Arc<Redactor>,
     /// What the user decided about differences.
     pub rulings: Rulings,
+    pub records: Records,
     patience: Duration,
     offers: Arc<Discovery>,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
@@ -50,6 +51,15 @@ pub struct History {
     pub releases: Vec<Release>,
     /// Records that are not as Helm writes them, and why; each costs only itself.
     pub broken: Vec<String>,
+}
+
+/// Whether the records of Helm are opened: they are Secrets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Records {
+    #[default]
+    Opened,
+    /// Nobody asked for it.
+    Left,
 }
 
 /// Why there is no object.
@@ -94,7 +104,18 @@ impl Reader {
     pub fn new(connection: Connection, patience: Duration, redactor: Arc<Redactor>, offers: Arc<Discovery>) -> Self {
         let (autoscalers, definitions) = (BTreeMap::new(), BTreeMap::new());
         let (releases, keepers) = (BTreeMap::new(), BTreeMap::new());
-        Self { connection, redactor, rulings: Rulings::default(), patience, offers, autoscalers, definitions, releases, keepers }
+        Self {
+            connection,
+            redactor,
+            records: Records::Opened,
+            rulings: Rulings::default(),
+            patience,
+            offers,
+            autoscalers,
+            definitions,
+            releases,
+            keepers,
+        }
     }
 
     /// What the server offers.
@@ -154,7 +175,19 @@ impl Reader {
     /// # Errors
     /// It is not to be had.
     pub async fn page(&self, served: &Served, place: &Place, query: Query) -> Result<Page, Unread> {
-        let bytes = self.bytes(query.after(&served.resource.list(place)), None).await?;
+        self.page_as(served, place, query, None).await
+    }
+
+    /// A page of a list of which nothing but the metadata is sent.
+    ///
+    /// # Errors
+    /// It is not to be had.
+    pub async fn metadata(&self, served: &Served, place: &Place, query: Query) -> Result<Page, Unread> {
+        self.page_as(served, place, query, Some(NAMES_ONLY)).await
+    }
+
+    async fn page_as(&self, served: &Served, place: &Place, query: Query, accept: Option<&'static str>) -> Result<Page, Unread> {
+        let bytes = self.bytes(query.after(&served.resource.list(place)), accept).await?;
         let list: List<'_> = serde_json::from_slice(&bytes).map_err(|error| Unread::Unseen(format!("the list cannot be read: {error}")))?;
         let items = list.items.iter().map(|item| String::from_utf8_lossy(&typed(item.get(), served)).into_owned());
         Ok(Page { items: items.collect(), next: list.metadata.next })
@@ -298,6 +331,9 @@ impl Reader {
     /// # Errors
     /// Why Helm's records cannot be read.
     pub async fn release(&mut self, name: &str, namespace: &str) -> Revisions {
+        if self.records == Records::Left {
+            return Err("Helm's records are Secrets, and were not opened".to_owned());
+        }
         let key = (namespace.to_owned(), name.to_owned());
         if let Some(known) = self.releases.get(&key) {
             return known.clone();

@@ -15,6 +15,8 @@ use std::process::ExitCode;
 use color_eyre::{Result, eyre::bail};
 use tokio::signal::unix::{SignalKind, signal};
 
+pub(super) use diff::compare;
+
 use crate::cli::{Cli, Command};
 use crate::runtime::log;
 
@@ -40,6 +42,8 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
     }
     match &cli.command {
         Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,
+        // A survey that is stopped says what it has.
+        Some(Command::Diff(args)) if args.all => diff::run(cli, args).await,
         Some(Command::Diff(args)) => unless_stopped(diff::run(cli, args)).await,
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Rbac(args)) => rbac::run(&cli.cluster, args),

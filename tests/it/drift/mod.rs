@@ -2,6 +2,7 @@
 
 mod accept;
 mod command;
+mod everything;
 mod fragments;
 mod gitops;
 mod laws;

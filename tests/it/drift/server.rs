@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 pub struct Cluster {
     objects: Vec<(String, Value)>,
     forbidden: Vec<String>,
+    /// Below these paths nothing is ever answered.
+    silent: Vec<String>,
     /// Answers by path, for what is no object.
     documents: Vec<(String, Value)>,
     patch: Option<fn(&Request) -> (u16, Value)>,
@@ -39,6 +41,8 @@ const KINDS: &[(&str, &str, &str, &str, bool)] = &[
     ("", "v1", "pods", "Pod", true),
     ("apps", "v1", "deployments", "Deployment", true),
     ("apps", "v1", "replicasets", "ReplicaSet", true),
+    ("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false),
+    ("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", true),
     ("argoproj.io", "v1alpha1", "applications", "Application", true),
     ("helm.toolkit.fluxcd.io", "v2", "helmreleases", "HelmRelease", true),
     ("kustomize.toolkit.fluxcd.io", "v1", "kustomizations", "Kustomization", true),
@@ -54,6 +58,12 @@ impl Cluster {
     /// Everything below this path is refused.
     pub fn without(mut self, path: &str) -> Self {
         self.forbidden.push(path.to_owned());
+        self
+    }
+
+    /// Whoever asks for something below this path waits for ever.
+    pub fn silent(mut self, path: &str) -> Self {
+        self.silent.push(path.to_owned());
         self
     }
 
@@ -97,7 +107,7 @@ impl Cluster {
         let is_here = |at: &str| match (place.contains("/namespaces/"), at.strip_prefix(place)) {
             (true, Some(rest)) => rest.starts_with(&format!("{plural}/")),
             (true, None) => false,
-            (false, _) => at.contains(&format!("/{plural}/")) && at.starts_with(all.strip_suffix(plural).unwrap_or_default()),
+            (false, _) => at.rsplit('/').nth(1) == Some(plural) && at.starts_with(all.strip_suffix(plural).unwrap_or_default()),
         };
         let selector = query.split('&').find_map(|pair| pair.strip_prefix("labelSelector=")).unwrap_or_default();
         let selector = selector.replace("%3D", "=").replace("%2C", ",").replace("%2F", "/");
@@ -166,8 +176,12 @@ fn refusal(code: u16, reason: &str, message: &str) -> (u16, Value) {
 fn converse(cluster: &Cluster, log: &Mutex<Vec<Request>>, stream: &TcpStream) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
+        let is_silent = cluster.silent.iter().any(|path| request.path.starts_with(path.as_str()));
         let (code, value) = cluster.answer(&request);
         log.lock().expect("no panic while held").push(request);
+        if is_silent {
+            continue;
+        }
         let body = value.to_string();
         let head = format!("HTTP/1.1 {code} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
         let mut writer = stream;

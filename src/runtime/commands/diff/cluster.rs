@@ -4,7 +4,7 @@ use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{absent, everything, files, names};
+use super::{absent, files, names};
 use crate::cli::{Cli, DiffArgs};
 use crate::desired::{self, Desired, Diff, Fetched, Identity, Looked, Object, Release};
 use crate::export::diff::{Compared, Compilation, Remarks};
@@ -26,10 +26,6 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     let related = files::objects(&args.related)?;
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
-    if args.all {
-        let all = everything::compared(&cli.cluster, &mut reader).await?;
-        return Ok((all, Remarks { lint: reader.rulings.remarks(Looked::AtAll) }));
-    }
     let mut comparing =
         Comparing { own: namespaces(cli, &reader), reader: &mut reader, related: related.into_iter().map(|(_, o)| o).collect() };
     let all = match (&args.release, args.desired.is_empty()) {
@@ -244,7 +240,7 @@ fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 }
 
 /// Compares a live object with what was given, else with the most trusted source that it has.
-pub(super) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
+pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
     let live = Object::new(live, &reader.redactor);
     let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;

@@ -1,74 +1,158 @@
-//! Desired versus live of everything in reach: a page at a time, and of each object only what somebody has to look at is kept.
+//! `holdup diff --all`: everything of a cluster or of files, worst first, with progress on a terminal; stopped, it says what it has.
 
-use color_eyre::Result;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
 
-use super::{cluster, worst_first};
-use crate::cli::ClusterArgs;
-use crate::desired::Unchecked;
-use crate::export::diff::{Compared, Compilation};
-use crate::model::Place;
+use color_eyre::{Result, eyre::bail, eyre::eyre};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::files;
+use crate::archive::{Archive, Input};
+use crate::cli::{Cli, ClusterArgs, DiffArgs};
+use crate::desired::{Census, Identity, Looked, Unchecked, Weight};
+use crate::export::diff::{Compared, Compilation, Remarks, Surveyed};
+use crate::model::{Place, Time};
+use crate::redact::Redactor;
+use crate::runtime::commands::unless_stopped;
 use crate::runtime::feeds::Wanted;
-use crate::runtime::live;
-use crate::runtime::reader::{Page, Reader, Unread, paged};
-use crate::watch::{Query, Scope, Served};
+use crate::runtime::reader::{Reader, Unread, paged};
+use crate::runtime::rulings::Rulings;
+use crate::runtime::survey::{At, Narrow, Step, Survey};
+use crate::runtime::{live, survey, wall_clock};
 
-/// Objects of a page; with what they may hold each, some ten MB.
-const PAGE: usize = 200;
+/// What is surveyed.
+struct Subject {
+    reader: Reader,
+    narrow: Narrow,
+    /// `None`: a cluster.
+    archive: Option<Arc<Archive>>,
+    now: Time,
+    unread: Vec<Unchecked>,
+}
 
-/// Kinds that nobody declares, or that are read only by name.
-const LEFT_OUT: &[(&str, &str)] = &[
-    ("", "events"),
-    ("events.k8s.io", "events"),
-    ("coordination.k8s.io", "leases"),
-    ("discovery.k8s.io", "endpointslices"),
-    ("", "endpoints"),
-    ("", "componentstatuses"),
-    ("", "secrets"),
-];
+/// Compares everything that the arguments reach.
+pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
+    let from = if args.live.is_empty() { &cli.input.from } else { &args.live };
+    let mut subject = unless_stopped(async {
+        let related = files::objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
+        if from.is_empty() { of_cluster(&cli.cluster, related, redactor).await } else { of_files(cli, from, related, redactor).await }
+    })
+    .await?;
+    subject.reader.rulings = rulings.judging_at(Some(subject.now));
+    let mut found = Found { unread: std::mem::take(&mut subject.unread), ..Found::default() };
+    let mut census = Census::default();
+    let stopped = survey(&mut subject, &mut census, &mut found).await?;
+    found.all.sort_by_cached_key(|compared| (Weight::of(&compared.diff.fields), compared.diff.object.clone()));
+    let Found { all, unread, .. } = found;
+    let looked = if stopped.is_some() { Looked::AtSome } else { Looked::AtAll };
+    let remarks = Remarks { lint: subject.reader.rulings.remarks(looked) };
+    Ok((Compilation::Everything(Box::new(Surveyed { all, unread, governance: census.close(), now: subject.now, stopped })), remarks))
+}
 
-/// Without one of these words an object does not say what was asked for.
-const MARKS: &[&str] = &[
-    "kubectl.kubernetes.io/last-applied-configuration",
-    "meta.helm.sh/release-name",
-    "kapp.k14s.io/original",
-    "qbec.io/last-applied",
-    "objectset.rio.cattle.io/applied",
-    "kubecfg.ksonnet.io/last-applied-configuration",
-    "kopf.zalando.org/last-handled-configuration",
-    r#""operation":"Apply""#,
-];
+/// Answers where it was stopped, if it was.
+async fn survey(subject: &mut Subject, census: &mut Census, found: &mut Found) -> Result<Option<String>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let archive = subject.archive.clone();
+    let doubt = |object: &Identity| archive.as_ref().and_then(|archive| survey::doubt_of(archive, object));
+    let mut tell = |step: Step| found.take(step);
+    let mut survey = Survey::new(&mut subject.reader, &subject.narrow, census, &doubt, &mut tell);
+    let ended = tokio::select! {
+        () = survey.run() => Ok(false),
+        _ = interrupt.recv() => Ok(true),
+        _ = terminate.recv() => Err("terminated"),
+        _ = hang_up.recv() => Err("the terminal is gone"),
+    };
+    found.progress.clear();
+    match ended {
+        Ok(is_stopped) => Ok(is_stopped.then(|| found.at.clone())),
+        Err(why) => bail!("{why}"),
+    }
+}
 
-/// Every object with a desired state in the namespaces of the scope.
-pub(super) async fn compared(args: &ClusterArgs, reader: &mut Reader) -> Result<Compilation> {
-    let places = places(args, reader).await;
-    let mut found = Found::default();
-    found.unread.extend(reader.offers().unreadable.iter().map(|(group, why)| Unchecked {
-        kind: format!("API group {group}"),
-        namespace: None,
-        why: why.clone(),
-    }));
-    found.unread.push(Unchecked {
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    all: Vec<Compared>,
+    unread: Vec<Unchecked>,
+    differing: usize,
+    at: String,
+    progress: Progress,
+}
+
+impl Found {
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::At(At { kind, read, of, objects }) => {
+                self.at = format!("after {read} of {of} kinds, at {kind}");
+                self.progress.say(&format!("{objects} objects seen, {} differ; {read} of {of} kinds: {kind}", self.differing));
+            }
+            Step::Compared(compared) => {
+                self.differing += usize::from(compared.is_telling());
+                self.all.push(*compared);
+            }
+            Step::Unread(unchecked) => self.unread.push(unchecked),
+        }
+    }
+}
+
+/// One line on standard error that is written over, where somebody looks at it.
+struct Progress {
+    is_watched: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self { is_watched: std::io::stderr().is_terminal() }
+    }
+}
+
+impl Progress {
+    fn say(&self, text: &str) {
+        if self.is_watched {
+            let _ = write!(std::io::stderr(), "\r\u{1b}[Kholdup: {}", crate::export::clean(text));
+        }
+    }
+
+    fn clear(&self) {
+        if self.is_watched {
+            let _ = write!(std::io::stderr(), "\r\u{1b}[K");
+        }
+    }
+}
+
+async fn of_cluster(args: &ClusterArgs, related: Vec<serde_json::Value>, redactor: Redactor) -> Result<Subject> {
+    let connection = live::connect(args).await?;
+    let now = connection.now();
+    let reader = Reader::open(connection, live::patience(args), redactor).await?;
+    let places = places(args, &reader).await;
+    let now = reader.connection.now().or(now).unwrap_or_else(wall_clock);
+    let secrets = Unchecked {
         kind: "Secret".to_owned(),
         namespace: None,
         why: "not opened unless named; compare one with holdup diff secret/NAME".to_owned(),
-    });
-    for served in kinds(reader) {
-        for place in within(&served, &places) {
-            found.kind(reader, &served, place, args).await;
-        }
-    }
-    Ok(Compilation::Everything(worst_first(found.all), found.unread))
+    };
+    Ok(Subject { narrow: narrow(args, places, related), archive: None, now, unread: vec![secrets], reader })
 }
 
-/// Each kind at its most stable version.
-fn kinds(reader: &Reader) -> Vec<Served> {
-    let mut all: Vec<Served> = reader.offers().served.iter().filter(|served| served.can_list && is_declared(served)).cloned().collect();
-    all.dedup_by(|b, a| a.resource.group == b.resource.group && a.resource.plural == b.resource.plural);
-    all
+fn narrow(args: &ClusterArgs, places: Vec<Place>, related: Vec<serde_json::Value>) -> Narrow {
+    let text = |selector: &Option<String>| selector.clone().unwrap_or_default();
+    Narrow { places, labels: text(&args.selector), fields: text(&args.field_selector), related }
 }
 
-fn is_declared(served: &Served) -> bool {
-    !LEFT_OUT.contains(&(served.resource.group.as_str(), served.resource.plural.as_str())) && served.resource.group != "metrics.k8s.io"
+/// A file is asked as a cluster is: the same questions, the same answers.
+async fn of_files(cli: &Cli, from: &[std::path::PathBuf], related: Vec<serde_json::Value>, redactor: Redactor) -> Result<Subject> {
+    let inputs: Vec<Input> =
+        from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
+    let archive = Arc::new(Archive::open(&inputs).map_err(|error| eyre!("{error}"))?);
+    let reader = Reader::open(survey::connection(&archive), live::patience(&cli.cluster), redactor).await?;
+    let named = &cli.cluster.namespaces;
+    let places =
+        if named.is_empty() { vec![Place::All] } else { named.iter().map(|name| Place::Namespace(name.as_str().into())).collect() };
+    let now = cli.input.now.or_else(|| archive.about().now()).unwrap_or_else(wall_clock);
+    Ok(Subject { reader, narrow: narrow(&cli.cluster, places, related), unread: survey::unread_of(&archive), archive: Some(archive), now })
 }
 
 /// All namespaces if pods can be listed there, else that of the context, as for reports.
@@ -90,83 +174,4 @@ async fn places(args: &ClusterArgs, reader: &Reader) -> Vec<Place> {
 async fn pods(reader: &Reader) -> Result<(), Unread> {
     let served = reader.kind("pods")?;
     reader.page(&served, &Place::All, paged(1, "", "")).await.map(|_| ())
-}
-
-/// What lies in no namespace belongs to the whole cluster.
-fn within<'a>(served: &Served, places: &'a [Place]) -> impl Iterator<Item = &'a Place> + use<'a> {
-    let scope = served.resource.scope;
-    places.iter().filter(move |place| match scope {
-        Scope::Namespaced => true,
-        Scope::Cluster => place.namespace().is_none(),
-    })
-}
-
-#[derive(Default)]
-struct Found {
-    all: Vec<Compared>,
-    unread: Vec<Unchecked>,
-}
-
-impl Found {
-    async fn kind(&mut self, reader: &mut Reader, served: &Served, place: &Place, args: &ClusterArgs) {
-        let mut token = String::new();
-        loop {
-            let page = match reader.page(served, place, query(args, &token)).await {
-                Ok(page) => page,
-                Err(Unread::Missing(why) | Unread::Unseen(why)) => {
-                    self.unread.push(Unchecked { kind: named(served), namespace: place.namespace().map(str::to_owned), why });
-                    return;
-                }
-            };
-            self.page(reader, &page).await;
-            token = page.next;
-            if token.is_empty() {
-                return;
-            }
-        }
-    }
-
-    async fn page(&mut self, reader: &mut Reader, page: &Page) {
-        for item in page.items.iter().filter(|item| MARKS.iter().any(|mark| item.contains(mark))) {
-            let Ok(live) = serde_json::from_str::<serde_json::Value>(item) else { continue };
-            if is_controlled(&live) {
-                continue;
-            }
-            let compared = cluster::compare(reader, live, None, &[]).await;
-            if compared.source.is_some() || !compared.unchecked.is_empty() {
-                self.all.push(folded(compared));
-            }
-        }
-    }
-}
-
-/// Controllers copy the annotations of what they control.
-fn is_controlled(live: &serde_json::Value) -> bool {
-    let owners = live.pointer("/metadata/ownerReferences").and_then(serde_json::Value::as_array);
-    owners.into_iter().flatten().any(|owner| owner["controller"] == true)
-}
-
-/// Only what somebody has to look at is kept; the rest is counted.
-fn folded(mut compared: Compared) -> Compared {
-    let (kept, rest): (Vec<_>, Vec<_>) = compared
-        .diff
-        .fields
-        .into_iter()
-        .partition(|field| field.verdict.is_loud() || field.risk.is_some() || field.told.approval.is_some());
-    rest.iter().for_each(|field| *compared.folded.entry(field.verdict.id()).or_default() += 1);
-    compared.diff.fields = kept;
-    compared
-}
-
-fn named(served: &Served) -> String {
-    if crate::desired::is_built_in(&served.resource.group) {
-        served.kind.clone()
-    } else {
-        format!("{}.{}", served.kind, served.resource.group)
-    }
-}
-
-fn query(args: &ClusterArgs, token: &str) -> Query {
-    let query = paged(PAGE, args.selector.as_deref().unwrap_or_default(), token);
-    args.field_selector.iter().fold(query, |query, fields| query.with("fieldSelector", fields))
 }

@@ -22,12 +22,7 @@ pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings:
     let mut rulings = rulings.judging_at(files.as_of);
     let all = pairs(args, &files, redactor, &mut rulings)?;
     let looked = if args.objects.is_empty() { Looked::AtAll } else { Looked::AtSome };
-    let remarks = Remarks { lint: rulings.remarks(looked) };
-    if !args.all {
-        return Ok((Compilation::Named(all), remarks));
-    }
-    let said = all.into_iter().filter(|compared| compared.source.is_some()).collect();
-    Ok((Compilation::Everything(super::worst_first(said), Vec::new()), remarks))
+    Ok((Compilation::Named(all), Remarks { lint: rulings.remarks(looked) }))
 }
 
 /// Everything the files hold.

@@ -16,12 +16,15 @@ use crate::runtime::around::RELEASE;
 use crate::runtime::key;
 use crate::runtime::rulings::Rulings;
 
+pub(in crate::runtime) use cluster::compare;
+
 pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     let redactor = key::redactor();
     let rulings = Rulings::read(&args.decisions.accept)?;
     let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
     let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !args.all;
     let (found, remarks) = match (from_files, is_nothing) {
+        _ if args.all => everything::compared(cli, args, redactor, rulings).await?,
         (true, _) => files::compared(cli, args, &redactor, rulings)?,
         (false, true) => {
             bail!("nothing is named: write an object (holdup diff deploy/cart), manifests (-f deploy/), --release NAME or --all")
@@ -61,26 +64,14 @@ fn absent(asked: &Desired) -> Compared {
     Compared { diff, source: Some(Said::from(asked)), ..Compared::default() }
 }
 
-/// What weakens or drifts most stands first, and what could not be read last.
-fn worst_first(mut all: Vec<Compared>) -> Vec<Compared> {
-    let count = |compared: &Compared, test: fn(&FieldDiff) -> bool| compared.diff.fields.iter().filter(|field| test(field)).count();
-    let rank = |compared: &Compared| {
-        let risky = count(compared, |field| field.verdict.is_loud() && field.risk.is_some());
-        let loud = count(compared, |field| field.verdict.is_loud());
-        (compared.unread.is_some(), std::cmp::Reverse((risky, loud, compared.diff.fields.len())), compared.diff.object.clone())
-    };
-    all.sort_by_cached_key(rank);
-    all
-}
-
 fn code(found: &Compilation) -> u8 {
     let all = found.all();
     let is_loud = |compared: &Compared| compared.diff.fields.iter().any(|field| field.verdict.is_loud());
-    let is_blind = match found {
-        Compilation::Named(all) => all.iter().any(|compared| compared.unread.is_some() || is_guessed(compared)),
-        Compilation::Everything(..) => false,
+    let (is_blind, is_gone) = match found {
+        Compilation::Named(all) => (all.iter().any(|compared| compared.unread.is_some() || is_guessed(compared)), false),
+        Compilation::Everything(surveyed) => (surveyed.stopped.is_some(), !surveyed.governance.gone.is_empty()),
     };
-    if all.iter().any(is_loud) {
+    if is_gone || all.iter().any(is_loud) {
         BLOCKED
     } else if is_blind || all.iter().all(|compared| compared.source.is_none()) {
         UNSEEN
