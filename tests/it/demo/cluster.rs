@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::declared;
 use super::script::{number, text};
 use super::workloads::Workload;
 use super::world::{Said, World, hash, micro, rfc3339, uid};
@@ -26,7 +27,9 @@ pub fn add(world: &mut World, base: &Value) {
     for name in &names {
         let mut meta_of = meta(world, "Namespace", "", name, LONG_AGO);
         meta_of["labels"] = json!({"kubernetes.io/metadata.name": name});
-        world.put(json!({"kind": "Namespace", "apiVersion": "v1", "metadata": meta_of, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}));
+        let namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": meta_of, "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}});
+        let is_own = !name.starts_with("kube-") && name != "default";
+        world.put(if is_own { declared::applied(namespace) } else { namespace });
         world.put(
             json!({"kind": "ServiceAccount", "apiVersion": "v1", "metadata": meta(world, "ServiceAccount", name, "default", LONG_AGO)}),
         );
@@ -35,11 +38,11 @@ pub fn add(world: &mut World, base: &Value) {
     for class in base["classes"].as_array().unwrap() {
         let mut meta = meta(world, "StorageClass", "", &text(&class["name"]), LONG_AGO);
         meta["annotations"] = json!({"storageclass.kubernetes.io/is-default-class": text(&class["default"])});
-        world.put(json!({"kind": "StorageClass", "apiVersion": "storage.k8s.io/v1", "metadata": meta, "provisioner": class["provisioner"], "parameters": {"type": "gp3"},
-            "reclaimPolicy": "Delete", "allowVolumeExpansion": true, "volumeBindingMode": "WaitForFirstConsumer"}));
+        world.put(declared::applied(json!({"kind": "StorageClass", "apiVersion": "storage.k8s.io/v1", "metadata": meta, "provisioner": class["provisioner"], "parameters": {"type": "gp3"},
+            "reclaimPolicy": "Delete", "allowVolumeExpansion": true, "volumeBindingMode": "WaitForFirstConsumer"})));
     }
     let meta_of = meta(world, "CSIDriver", "", "ebs.csi.aws.com", LONG_AGO);
-    world.put(json!({"kind": "CSIDriver", "apiVersion": "storage.k8s.io/v1", "metadata": meta_of, "spec": {"attachRequired": true, "podInfoOnMount": false, "volumeLifecycleModes": ["Persistent"], "storageCapacity": false, "fsGroupPolicy": "File"}}));
+    world.put(declared::applied(json!({"kind": "CSIDriver", "apiVersion": "storage.k8s.io/v1", "metadata": meta_of, "spec": {"attachRequired": true, "podInfoOnMount": false, "volumeLifecycleModes": ["Persistent"], "storageCapacity": false, "fsGroupPolicy": "File"}})));
     for (name, value) in [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)] {
         let meta = meta(world, "PriorityClass", "", name, LONG_AGO);
         world.put(json!({"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1", "metadata": meta, "value": value, "preemptionPolicy": "PreemptLowerPriority"}));
@@ -47,7 +50,7 @@ pub fn add(world: &mut World, base: &Value) {
     for quota in base["quotas"].as_array().unwrap() {
         let meta = meta(world, "ResourceQuota", &text(&quota["in"]), &text(&quota["name"]), LONG_AGO);
         let hard = json!({"pods": text(&quota["pods"])});
-        world.put(json!({"kind": "ResourceQuota", "apiVersion": "v1", "metadata": meta, "spec": {"hard": hard}, "status": {"hard": hard, "used": {"pods": "0"}}}));
+        world.put(declared::applied(json!({"kind": "ResourceQuota", "apiVersion": "v1", "metadata": meta, "spec": {"hard": hard}, "status": {"hard": hard, "used": {"pods": "0"}}})));
     }
     leases(world);
 }
@@ -65,9 +68,9 @@ fn leases(world: &mut World) {
     }
     let mut meta = meta(world, "APIService", "", "v1beta1.metrics.k8s.io", LONG_AGO);
     meta["labels"] = json!({"k8s-app": "metrics-server"});
-    world.put(json!({"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1", "metadata": meta,
+    world.put(declared::applied(json!({"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1", "metadata": meta,
         "spec": {"service": {"namespace": "kube-system", "name": "metrics-server", "port": 443}, "group": "metrics.k8s.io", "version": "v1beta1", "insecureSkipTLSVerify": true, "groupPriorityMinimum": 100, "versionPriority": 100},
-        "status": {"conditions": [{"type": "Available", "status": "True", "lastTransitionTime": rfc3339(world.epoch - LONG_AGO + 60), "reason": "Passed", "message": "all checks passed"}]}}));
+        "status": {"conditions": [{"type": "Available", "status": "True", "lastTransitionTime": rfc3339(world.epoch - LONG_AGO + 60), "reason": "Passed", "message": "all checks passed"}]}})));
 }
 
 /// The Service in front of a workload, the claims behind it.
@@ -79,9 +82,9 @@ pub fn add_around(world: &mut World, line: &Value, namespace: &str, name: &str, 
         let mut meta = meta(world, "Service", namespace, service, age);
         meta["labels"] = json!({"app.kubernetes.io/name": name});
         let port = &line["port"];
-        world.put(json!({"kind": "Service", "apiVersion": "v1", "metadata": meta,
+        world.put(declared::applied(json!({"kind": "Service", "apiVersion": "v1", "metadata": meta,
             "spec": {"ports": [{"name": "http", "protocol": if *port == 53 { "UDP" } else { "TCP" }, "port": if *port == 10250 { json!(443) } else { port.clone() }, "targetPort": port}], "selector": {"app.kubernetes.io/name": name}, "clusterIP": address, "clusterIPs": [address],
-                "type": "ClusterIP", "sessionAffinity": "None", "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster"}, "status": {"loadBalancer": {}}}));
+                "type": "ClusterIP", "sessionAffinity": "None", "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster"}, "status": {"loadBalancer": {}}})));
     }
     if !line["claim"].is_null() {
         for (ordinal, node) in ordinals {
@@ -171,21 +174,21 @@ pub fn add_policies(world: &mut World, base: &Value) {
             }
         }
         let meta = meta(world, "PodDisruptionBudget", &namespace, &name, LONG_AGO);
-        world.put(json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": meta, "spec": spec,
-            "status": {"conditions": [{"type": "DisruptionAllowed", "status": "Unknown", "observedGeneration": 1, "lastTransitionTime": rfc3339(world.epoch - LONG_AGO + 60), "reason": "", "message": ""}]}}));
+        world.put(declared::applied(json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": meta, "spec": spec,
+            "status": {"conditions": [{"type": "DisruptionAllowed", "status": "Unknown", "observedGeneration": 1, "lastTransitionTime": rfc3339(world.epoch - LONG_AGO + 60), "reason": "", "message": ""}]}})));
         count_budget(world, &format!("{namespace}/{app}"));
     }
     for line in base["autoscalers"].as_array().unwrap() {
         let replicas = world.workloads[&format!("{}/{}", text(&line["in"]), text(&line["deployment"]))].replicas;
         let meta = meta(world, "HorizontalPodAutoscaler", &text(&line["in"]), &text(&line["name"]), LONG_AGO);
         let condition = |kind: &str, status: &str, reason: &str, message: &str| json!({"type": kind, "status": status, "lastTransitionTime": rfc3339(world.epoch - LONG_AGO + 60), "reason": reason, "message": message});
-        world.put(json!({"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v2", "metadata": meta,
+        world.put(declared::applied(json!({"kind": "HorizontalPodAutoscaler", "apiVersion": "autoscaling/v2", "metadata": meta,
             "spec": {"scaleTargetRef": {"kind": "Deployment", "name": line["deployment"], "apiVersion": "apps/v1"}, "minReplicas": line["min"], "maxReplicas": line["max"],
                 "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": line["cpu"]}}}]},
             "status": {"currentReplicas": replicas, "desiredReplicas": replicas, "currentMetrics": [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 61, "averageValue": "305m"}}}],
                 "conditions": [condition("AbleToScale", "True", "ReadyForNewScale", "recommended size matches current size"),
                     condition("ScalingActive", "True", "ValidMetricFound", "the HPA was able to successfully calculate a replica count from cpu resource utilization (percentage of request)"),
-                    condition("ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range")]}}));
+                    condition("ScalingLimited", "False", "DesiredWithinRange", "the desired count is within the acceptable range")]}})));
     }
 }
 

@@ -16,6 +16,19 @@ pub fn edit(manager: &str, api_version: &str, at: i64, fields: &Value) -> Value 
     entry
 }
 
+/// Whoever changes a value owns it alone from then on.
+pub fn disown(fields: &mut Value, changed: &Value) {
+    let (Some(fields), Some(changed)) = (fields.as_object_mut(), changed.as_object()) else { return };
+    for (name, inner) in changed {
+        let Some(own) = fields.get_mut(name) else { continue };
+        disown(own, inner);
+        let is_leaf = inner.as_object().is_none_or(serde_json::Map::is_empty);
+        if is_leaf || own.as_object().is_some_and(serde_json::Map::is_empty) {
+            fields.shift_remove(name);
+        }
+    }
+}
+
 fn forget_keys(fields: &mut Value) {
     for (name, inner) in fields.as_object_mut().into_iter().flatten() {
         if let Some(inner) = inner.as_object_mut().filter(|_| name.starts_with("k:")) {

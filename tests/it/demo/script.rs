@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::workloads::{Kind, Revision, Workload};
 use super::world::{Said, World, hash, rfc3339, uid};
-use super::{acts, cluster, nodes, templates, workloads};
+use super::{acts, cluster, declared, nodes, templates, workloads};
 
 /// How long the demo goes on.
 const LENGTH: i64 = 300;
@@ -60,6 +60,7 @@ fn base(world: &mut World, base: &Value) {
     }
     world.render();
     cluster::add_policies(world, base);
+    declared::add_by_hand(world, base);
 }
 
 fn workload(world: &mut World, line: &Value) {
@@ -128,7 +129,7 @@ fn cron_job(world: &mut World, line: &Value, namespace: &str, name: &str) {
         "spec": {"schedule": line["schedule"], "concurrencyPolicy": "Forbid", "suspend": suspended,
             "jobTemplate": {"metadata": {}, "spec": {"backoffLimit": 0, "template": templates::template(line, name, Kind::Job)}}, "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1},
         "status": {"lastScheduleTime": rfc3339(last), "lastSuccessfulTime": rfc3339(last + 40)}});
-    world.put(object);
+    world.put(declared::applied(object));
 }
 
 /// One line of a step.
@@ -194,7 +195,7 @@ fn scale(world: &mut World, key: &str, what: &Value) {
     let before = workload.replicas;
     workload.replicas = replicas;
     workload.generation += 1;
-    workload.edits.push(("kubectl-scale".to_owned(), now, json!({"spec": {"replicas": replicas}})));
+    workload.edits.push((declared::SCALE.to_owned(), now, json!({"spec": {"replicas": replicas}})));
     workload.revisions.last_mut().unwrap().then = what["then"].clone();
     let (namespace, name, line) = (workload.namespace.clone(), workload.name.clone(), workload.extra.clone());
     world.touch(key);

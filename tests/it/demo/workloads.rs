@@ -111,7 +111,7 @@ impl Workload {
 
     fn deployment(&self, world: &World) -> Value {
         let mut meta = self.meta(&rfc3339(self.created));
-        meta["annotations"] = json!({"deployment.kubernetes.io/revision": self.revisions.len().to_string(), "kubectl.kubernetes.io/last-applied-configuration": self.applied()});
+        meta["annotations"] = json!({"deployment.kubernetes.io/revision": self.revisions.len().to_string()});
         let pods: Vec<&SimPod> = self.pods(world).filter(|pod| pod.is_active()).collect();
         let ready = pods.iter().filter(|pod| pod.is_ready(world)).count();
         let updated = self.of_revision(world, self.newest()).count();
@@ -128,20 +128,13 @@ impl Workload {
             status["unavailableReplicas"] = json!(missing);
         }
         status["conditions"] = self.conditions(world);
-        let mut entries = vec![managed::entry(
-            "kubectl-client-side-apply",
-            "Update",
-            "apps/v1",
-            self.created,
-            &json!({"spec": {"replicas": "", "selector": "", "template": self.revisions[0].template}}),
-        )];
-        entries.extend(self.edits.iter().map(|(manager, at, fields)| managed::edit(manager, "apps/v1", *at, fields)));
-        entries.push(managed::status_entry("kube-controller-manager", "apps/v1", self.progress, &json!({"availableReplicas": "", "conditions": [{"type": "Available"}, {"type": "Progressing"}], "observedGeneration": "", "replicas": ""})));
-        meta["managedFields"] = json!(entries);
-        json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": meta,
+        let mut deployment = self.declare(json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": meta,
             "spec": {"replicas": self.replicas, "selector": {"matchLabels": self.labels()}, "template": self.newest().template,
                 "strategy": self.strategy(), "revisionHistoryLimit": 10, "progressDeadlineSeconds": 600},
-            "status": status})
+            "status": status}));
+        let entries = deployment["metadata"]["managedFields"].as_array_mut().unwrap();
+        entries.push(managed::status_entry("kube-controller-manager", "apps/v1", self.progress, &json!({"availableReplicas": "", "conditions": [{"type": "Available"}, {"type": "Progressing"}], "observedGeneration": "", "replicas": ""})));
+        deployment
     }
 
     fn strategy(&self) -> Value {
@@ -155,21 +148,6 @@ impl Workload {
 
     fn labels(&self) -> Value {
         json!({"app.kubernetes.io/name": self.name})
-    }
-
-    /// What was applied at first; edits since then are not in it.
-    fn applied(&self) -> String {
-        let first = &self.revisions[0].template;
-        let container = &first["spec"]["containers"][0];
-        let mut applied = json!({"apiVersion": self.kind.api_version(), "kind": self.kind.name(), "metadata": {"annotations": {}, "labels": {"app.kubernetes.io/name": self.name, "app.kubernetes.io/part-of": self.namespace}, "name": self.name, "namespace": self.namespace},
-            "spec": {"replicas": self.replicas, "selector": {"matchLabels": self.labels()}, "template": {"metadata": {"labels": self.labels()},
-                "spec": {"containers": [{"image": container["image"], "name": container["name"], "resources": container["resources"]}]}}}});
-        for field in ["env", "ports", "readinessProbe"] {
-            if !container[field].is_null() {
-                applied["spec"]["template"]["spec"]["containers"][0][field] = container[field].clone();
-            }
-        }
-        applied.to_string() + "\n"
     }
 
     fn is_complete(&self, world: &World) -> bool {
@@ -255,16 +233,7 @@ impl Workload {
         if ready > 0 {
             status["readyReplicas"] = json!(ready);
         }
-        let mut meta = self.meta(&rfc3339(self.created));
-        let mut entries = vec![managed::entry(
-            "kubectl-client-side-apply",
-            "Update",
-            "apps/v1",
-            self.created,
-            &json!({"spec": {"replicas": "", "selector": "", "template": self.newest().template}}),
-        )];
-        entries.extend(self.edits.iter().map(|(manager, at, fields)| managed::edit(manager, "apps/v1", *at, fields)));
-        meta["managedFields"] = json!(entries);
+        let meta = self.meta(&rfc3339(self.created));
         let mut spec = json!({"replicas": self.replicas, "selector": {"matchLabels": self.labels()}, "template": self.newest().template});
         if !self.claims.is_null() {
             spec["volumeClaimTemplates"] = json!([self.claims]);
@@ -274,7 +243,7 @@ impl Workload {
         spec["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
         spec["revisionHistoryLimit"] = json!(10);
         spec["persistentVolumeClaimRetentionPolicy"] = json!({"whenDeleted": "Retain", "whenScaled": "Retain"});
-        json!({"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": meta, "spec": spec, "status": status})
+        self.declare(json!({"kind": "StatefulSet", "apiVersion": "apps/v1", "metadata": meta, "spec": spec, "status": status}))
     }
 
     fn daemon_set(&self, world: &World) -> Value {
@@ -287,10 +256,10 @@ impl Workload {
         }
         let mut meta = self.meta(&rfc3339(self.created));
         meta["annotations"] = json!({"deprecated.daemonset.template.generation": "1"});
-        json!({"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": meta,
+        self.declare(json!({"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": meta,
             "spec": {"selector": {"matchLabels": self.labels()}, "template": self.newest().template,
                 "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1, "maxSurge": 0}}, "revisionHistoryLimit": 10},
-            "status": status})
+            "status": status}))
     }
 
     fn job(&self, world: &World) -> Value {
