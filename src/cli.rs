@@ -181,6 +181,9 @@ pub struct DiffArgs {
     /// and whether the cluster could be rebuilt from source
     #[arg(long, conflicts_with_all = ["objects", "desired", "release"])]
     pub all: bool,
+    /// Also put all sources of what was asked for side by side, where they disagree
+    #[arg(long, conflicts_with = "all")]
+    pub sources: bool,
     #[command(flatten)]
     pub decisions: Decisions,
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]

@@ -91,6 +91,15 @@ pub const ACTIONS: &[Action] = &[
         run: |app, _| go::next_source(app),
     },
     Action {
+        id: "all-sources",
+        doc: "all sources of what was asked for side by side, where they disagree, or one again",
+        hint: "",
+        keys: &["X"],
+        places: &[Object],
+        when: |app, _| go::has_other_source(app),
+        run: |app, _| go::side_by_side(app),
+    },
+    Action {
         id: "explained",
         doc: "show what a diff explains as well, or no longer",
         hint: "explained",

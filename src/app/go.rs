@@ -226,6 +226,7 @@ pub(super) fn next_source(app: &mut App) -> Vec<Effect> {
     let count = comparison(app).map_or(0, |comparison| comparison.against.len());
     if count > 0 {
         app.view.reading.source = (app.view.reading.source + 1) % count;
+        app.view.reading.side_by_side = false;
         *app.view.spot_mut("diff") = super::Spot::default();
     }
     Vec::new()
@@ -236,6 +237,9 @@ pub(super) fn difference(app: &App, page: &Page) -> Option<(Rule, Wanted)> {
     let (_, object, document) = document(app)?;
     let fetched = app.documents.get(&object, document)?;
     let comparison = fetched.comparison()?;
+    if app.view.reading.side_by_side {
+        return None;
+    }
     let against = comparison.against.get(app.view.reading.source.checked_rem(comparison.against.len())?)?;
     let row = page.focused().filter(|pane| pane.id == "diff")?.list()?.row()?;
     let field = against.diff.fields.iter().find(|field| field.path.to_string() == *row.id)?;
@@ -251,10 +255,17 @@ pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
     typing::ask(app, Ask::Rules)
 }
 
+/// All sources side by side, or one of them again.
+pub(super) fn side_by_side(app: &mut App) -> Vec<Effect> {
+    app.view.reading.side_by_side = !app.view.reading.side_by_side;
+    *app.view.spot_mut("diff") = super::Spot::default();
+    Vec::new()
+}
+
 /// Whether the diff has rows that are folded away, or were.
 pub(super) fn has_explained(app: &App) -> bool {
     let has = |against: &crate::desired::Against| against.diff.fields.iter().any(|field| field.verdict.is_quiet());
-    comparison(app).is_some_and(|comparison| comparison.against.iter().any(has))
+    !app.view.reading.side_by_side && comparison(app).is_some_and(|comparison| comparison.against.iter().any(has))
 }
 
 /// The next pane; where there is only one, the next tab.

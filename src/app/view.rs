@@ -22,6 +22,8 @@ pub struct View {
 pub struct Reading {
     /// So many sources after the most trusted one; it goes round.
     pub source: usize,
+    /// All sources are shown side by side instead.
+    pub side_by_side: bool,
     /// What is explained is shown as well.
     pub explained: bool,
     /// Rows that show everything they know, by id.

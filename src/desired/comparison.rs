@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::accept::{self, Labels, Rule, Tally};
 use super::diff::{Diff, Evidence, FieldDiff, Owner, diff};
+use super::disagree::{self, Disagreement};
 use super::gitops::{self, Told};
 use super::ignored::{self, Rules, Sides};
 use super::managers::Class;
@@ -26,6 +27,8 @@ pub struct Comparison {
     pub against: Vec<Against>,
     /// In the order of managedFields.
     pub owners: Vec<Owned>,
+    /// Where the sources say different things.
+    pub disagreements: Vec<Disagreement>,
     /// What the tools say that apply it from a repository.
     pub told: Vec<Told>,
     /// Rules of theirs that hold for nothing here, are not evaluated, or were never declared.
@@ -87,6 +90,7 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
     let evidence = Evidence { released: given_release.as_ref().or(source::released(fetched)), related: fetched.related };
     let rules = ignored::rules(live.value(), fetched.related);
     let mut notes = rules.notes.clone();
+    let mut objects = Vec::new();
     let of = |desired: Desired| {
         let mut diff = against(&desired, live, evidence);
         let sides = Sides { desired: desired.object.value(), live: live.value() };
@@ -96,14 +100,18 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
                 notes.push(note);
             }
         });
-        Against { source: desired.source, cannot: desired.cannot(), title: desired.title, at: desired.at, diff }
+        let cannot = desired.cannot();
+        objects.push(desired.object);
+        Against { source: desired.source, cannot, title: desired.title, at: desired.at, diff }
     };
-    let against = given.into_iter().chain(source::desired(fetched)).map(of).collect();
+    let against: Vec<Against> = given.into_iter().chain(source::desired(fetched)).map(of).collect();
+    let objects: Vec<&Value> = objects.iter().map(Object::value).collect();
     let redacted = |text: String| fetched.redactor.text(&text).into_owned();
     Comparison {
         object: live.identity(),
         labels: live.labels(),
         generation: live.value().pointer("/metadata/generation").and_then(Value::as_i64),
+        disagreements: disagree::disagreements(&against, &objects, live.value()),
         against,
         told: gitops::told(live.value(), fetched.related).into_iter().map(|told| told.redacted(&redacted)).collect(),
         notes: notes.into_iter().map(redacted).collect(),

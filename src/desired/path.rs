@@ -33,6 +33,11 @@ impl Path {
         &self.0
     }
 
+    /// Whether the other path leads here or to something that holds this.
+    pub fn starts_with(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+
     /// Names of the fields on the way, items left out.
     pub fn fields(&self) -> impl DoubleEndedIterator<Item = &str> + Clone {
         self.0.iter().filter_map(Step::name)

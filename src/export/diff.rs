@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::clean::{self, clean};
+use super::sources::{self, Table};
 use super::survey;
 use super::text::Paint;
 use super::told::{self, Accepted};
@@ -25,6 +26,8 @@ pub struct Compared {
     pub source: Option<Said>,
     /// Titles of the less trusted sources.
     pub others: Vec<String>,
+    /// All of them side by side, where that was asked for.
+    pub table: Option<Table>,
     /// What the tools say that apply the object from a repository.
     pub told: Vec<Told>,
     /// Rules of theirs that hold for nothing, are not evaluated or were never declared.
@@ -99,6 +102,14 @@ impl From<Comparison> for Compared {
     }
 }
 
+impl Compared {
+    /// The same with all sources side by side.
+    pub fn with_sources(comparison: Comparison) -> Self {
+        let table = Some(Table::from(&comparison));
+        Self { table, ..Self::from(comparison) }
+    }
+}
+
 impl From<&desired::Desired> for Said {
     fn from(desired: &desired::Desired) -> Self {
         Self { id: desired.source, title: desired.title.clone(), at: desired.at.clone(), cannot: desired.cannot() }
@@ -142,6 +153,8 @@ struct Wire<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<&'a str>,
     unchecked: Vec<Unread<'a>>,
+    #[serde(flatten)]
+    table: Option<sources::Wire<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tracked_by: Vec<Tracker<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -189,7 +202,7 @@ struct Field<'a> {
 }
 
 #[derive(Serialize)]
-struct Owner<'a> {
+pub(super) struct Owner<'a> {
     manager: &'a str,
     operation: &'static str,
     time: Option<&'a str>,
@@ -224,6 +237,7 @@ fn one(compared: &Compared) -> Wire<'_> {
         owners: compared.owners.iter().map(|(owner, fields)| Owning { owner: owning(owner), fields: *fields }).collect(),
         unread: compared.unread.as_deref(),
         unchecked: unreads(&compared.unchecked),
+        table: compared.table.as_ref().map(sources::wire),
         tracked_by: compared.told.iter().map(tracker).collect(),
         notes: &compared.notes,
     }
@@ -247,7 +261,7 @@ fn summary(compared: &Compared) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-fn owning(owner: &desired::Owner) -> Owner<'_> {
+pub(super) fn owning(owner: &desired::Owner) -> Owner<'_> {
     Owner {
         manager: &owner.manager,
         operation: owner.operation.id(),
@@ -329,6 +343,7 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
     for line in approved.into_iter().filter_map(told::approved) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
+    compared.table.iter().for_each(|table| sources::text(out, table));
     match compared.source {
         Some(_) => {
             let _ = writeln!(out, "{}", footer(&shown, &folded, compared));

@@ -4,6 +4,7 @@
 mod clean;
 pub mod diff;
 mod markdown;
+pub mod sources;
 mod survey;
 mod text;
 mod told;

@@ -52,6 +52,10 @@ fn compared(scene: &Scene<'_>, comparison: &Comparison, ages: &Ages) -> Layout {
         block: Block::Text(Text::whole(head(comparison, at, ages))),
         focus: Focus::Never,
     };
+    if scene.app.view().reading.side_by_side && count > 1 {
+        let body = super::sources::pane(scene, comparison, ages);
+        return Layout::Rows(vec![(Size::Content { least: 2, most: 9 }, Layout::Pane(head)), (Size::Rest(1), Layout::Pane(body))]);
+    }
     let body = against.map_or_else(|| ownership(scene, &comparison.owners, ages), |against| differences(scene, against, ages));
     Layout::Rows(vec![(Size::Content { least: 2, most: 9 }, Layout::Pane(head)), (Size::Rest(1), Layout::Pane(body))])
 }
@@ -76,7 +80,7 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
     let others = comparison.against.iter().enumerate().filter(|(nth, _)| Some(*nth) != at).map(|(_, other)| other);
     let others: Vec<String> = others.map(|other| format!("{}: {}", other.title, verdict_of(other))).collect();
     if !others.is_empty() {
-        lines.push(Line::new().dim("others   ").plain(others.join(" · ")).dim("  x next").hang(9));
+        lines.push(Line::new().dim("others   ").plain(others.join(" · ")).dim("  x next, X all").hang(9));
     }
     let told = comparison.told.iter().flat_map(|told| told.lines()).chain(comparison.notes.iter().cloned());
     lines.extend(told.map(|line| Line::new().dim("gitops   ").plain(line).hang(9)));
@@ -186,7 +190,7 @@ pub(super) fn values(field: &FieldDiff) -> Line {
 }
 
 /// `kubectl-set, 11:41`.
-fn by(owner: &Owner, ages: &Ages) -> String {
+pub(super) fn by(owner: &Owner, ages: &Ages) -> String {
     let time = Time::parse(&owner.time).map_or(String::new(), |at| format!(", {}", ages.minute(at)));
     format!("{}{time}", owner.manager)
 }

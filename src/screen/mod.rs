@@ -21,6 +21,7 @@ mod quiet;
 mod refers;
 mod scene;
 mod select;
+mod sources;
 mod suspect;
 mod thing;
 mod tree;

@@ -119,6 +119,20 @@ fn z_shows_what_is_explained_and_x_the_other_source() {
 }
 
 #[test]
+fn capital_x_puts_all_sources_side_by_side_and_back() {
+    let mut around = around();
+    around[1]["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.example.net/shop/cart:1.8.1".into();
+    let mut stage = asked((120, 40));
+    answer(&mut stage, Ok(comparison(live(), &around, Vec::new())));
+    let one = stage.frame();
+    shot("screen_diff_sources", stage.keys("X<enter>"));
+    assert_eq!(stage.keys("<enter>X").frame(), one);
+    assert!(stage.keys("Xx").frame().contains("source 2 of 2"), "x shows one source again");
+    let mut alike = shown((80, 24));
+    assert!(alike.keys("X").frame().contains("The sources agree with each other"), "{}", alike.frame());
+}
+
+#[test]
 fn while_it_is_asked_for_and_when_it_cannot_be_had_the_screen_says_so() {
     let mut stage = asked((80, 24));
     assert!(stage.frame().contains("asking for the object and for what was asked for"));

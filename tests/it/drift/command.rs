@@ -138,3 +138,29 @@ fn accepted_drift_is_no_failure_and_bad_rules_are() {
     let (_, err) = diff(&["--live", &live, "-f", &wanted, "--accept", &wrong], 2);
     assert!(err.contains("there is no raison"), "{err}");
 }
+
+#[test]
+fn all_sources_stand_side_by_side_where_they_disagree() {
+    let files = Files::new("table");
+    let mut live = config("a", &json!({"k": "5", "same": "x", "only-live": "1"}));
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": config("a", &json!({"k": "2", "same": "y"})).to_string()});
+    let live = files.write("live.json", &live.to_string());
+    let asked = files.write("asked.json", &config("a", &json!({"k": "3", "same": "y"})).to_string());
+    let (text, _) = diff(&["--live", &live, "-f", &asked, "--sources"], 1);
+    let table = text.split("sources, most trusted first:").nth(1).unwrap_or_else(|| panic!("{text}"));
+    assert!(table.contains("1  manifest ") && table.contains("2  last-applied annotation of kubectl"), "{text}");
+    let rows: Vec<&str> = table.lines().skip_while(|line| !line.contains("they disagree at")).map(str::trim).collect();
+    assert_eq!(rows[..4], ["they disagree at data.k", "live  5", "1     3", "2     2"], "{text}");
+    assert!(!table.contains("data.same") && !table.contains("only-live"), "{text}");
+    let (text, _) = diff(&["--live", &live, "-f", &asked, "--sources", "-o", "json"], 1);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["sources"].as_array().map(Vec::len), Some(2), "{text}");
+    let row = &found["disagreements"][0];
+    assert_eq!(
+        (&row["path"], &row["live"], &row["says"][0]["value"], &row["says"][1]["value"]),
+        (&json!("data.k"), &json!("5"), &json!("3"), &json!("2"))
+    );
+    let (text, _) = diff(&["--live", &live, "-f", &asked, "-o", "json"], 1);
+    assert!(serde_json::from_str::<Value>(&text).unwrap().get("sources").is_none(), "{text}");
+}

@@ -1,6 +1,6 @@
 //! Where desired state comes from: what each source says, what it cannot say, and which of them is asked first.
 
-use holdup::desired::{Comparison, Fetched, FieldDiff, Object, compare};
+use holdup::desired::{Comparison, Fetched, FieldDiff, Object, Saying, compare};
 use holdup::export::diff::{Compared, Compilation};
 use serde_json::{Value, json};
 
@@ -123,4 +123,20 @@ fn what_a_person_changed_since_the_previous_revision_is_drift() {
     live["metadata"]["managedFields"][0]["manager"] = "kubectl-edit".into();
     let found = found(&live, &related);
     assert_eq!(at(&found, "revision", "spec.template.spec.containers[name=main].image").verdict.id(), "drift");
+}
+
+#[test]
+fn a_source_that_cannot_know_says_nothing_and_does_not_disagree() {
+    let (mut live, related) = rolled_out();
+    live["spec"]["replicas"] = 3.into();
+    let mut asked = live.clone();
+    asked["spec"]["replicas"] = 2.into();
+    asked["metadata"]["managedFields"] = json!(null);
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": asked.to_string()});
+    let found = found(&live, &related);
+    let paths: Vec<String> = found.disagreements.iter().map(|row| row.path.to_string()).collect();
+    assert_eq!(paths, ["spec.template.spec.containers[name=main].image", "spec.template.spec.containers[name=main].args"]);
+    let image = &found.disagreements[0];
+    assert_eq!(image.says, [Saying::Value(Some("web:2".into())), Saying::Value(Some("web:1".into()))]);
+    assert_eq!(found.disagreements[1].says[0], Saying::Value(None));
 }

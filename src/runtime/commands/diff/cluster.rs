@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{absent, files, names};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Diff, Fetched, Identity, Looked, Object, Release};
+use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release};
 use crate::export::diff::{Compared, Compilation, Remarks};
 use crate::model::Place;
 use crate::redact::Redactor;
@@ -26,8 +26,8 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     let related = files::objects(&args.related)?;
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
-    let mut comparing =
-        Comparing { own: namespaces(cli, &reader), reader: &mut reader, related: related.into_iter().map(|(_, o)| o).collect() };
+    let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| object).collect());
+    let mut comparing = Comparing { own, reader: &mut reader, related, sources: args.sources };
     let all = match (&args.release, args.desired.is_empty()) {
         (Some(name), _) => comparing.release(name, &args.objects).await?,
         (None, false) => {
@@ -52,9 +52,18 @@ struct Comparing<'a> {
     own: Vec<String>,
     /// Objects that the user gave beside those of the cluster.
     related: Vec<Value>,
+    /// All sources are wanted side by side.
+    sources: bool,
 }
 
 impl Comparing<'_> {
+    async fn compare(&mut self, live: Value, given: Option<Desired>) -> Compared {
+        if !self.sources {
+            return compare(self.reader, live, given, &self.related).await;
+        }
+        Compared::with_sources(compared_with(self.reader, live, given, &self.related, Reach::Every).await)
+    }
+
     async fn named(&mut self, texts: &[String], everywhere: bool) -> Result<Vec<Compared>> {
         let mut all = Vec::new();
         for text in texts {
@@ -75,7 +84,7 @@ impl Comparing<'_> {
         let (mut all, mut missing) = (Vec::new(), String::new());
         for place in &places {
             match self.reader.object(&served, place, &name).await {
-                Ok(live) => all.push(compare(self.reader, live, None, &self.related).await),
+                Ok(live) => all.push(self.compare(live, None).await),
                 Err(Unread::Unseen(why)) => all.push(unseen(identity(&served, place, &name), why)),
                 Err(Unread::Missing(why)) => missing = why,
             }
@@ -94,7 +103,7 @@ impl Comparing<'_> {
             Ok(page) => {
                 let mut all = Vec::new();
                 for live in page.items.iter().filter_map(|item| serde_json::from_str(item).ok()) {
-                    all.push(compare(self.reader, live, None, &self.related).await);
+                    all.push(self.compare(live, None).await);
                 }
                 Ok(all)
             }
@@ -165,7 +174,7 @@ impl Comparing<'_> {
         let mut all = Vec::new();
         for ((desired, mut identity, served), live) in wanted.into_iter().zip(lives) {
             match live {
-                Ok(live) => all.push(compare(self.reader, live, Some(desired), &self.related).await),
+                Ok(live) => all.push(self.compare(live, Some(desired)).await),
                 Err(Unread::Missing(_)) => all.push(self.gone(&desired, served.as_ref().ok())),
                 Err(Unread::Unseen(why)) => {
                     identity.namespace = self.place(&identity);
@@ -241,11 +250,17 @@ fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 
 /// Compares a live object with what was given, else with the most trusted source that it has.
 pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
-    let live = Object::new(live, &reader.redactor);
     let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
+    compared_with(reader, live, given, related, reach).await.into()
+}
+
+async fn compared_with(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value], reach: Reach) -> Comparison {
+    let live = Object::new(live, &reader.redactor);
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
     let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
-    let mut compared: Compared = desired::compare_with(given, &fetched, unchecked).into();
-    reader.rulings.judge(&live, &mut compared.diff);
-    compared
+    let mut comparison = desired::compare_with(given, &fetched, unchecked);
+    if let Some(first) = comparison.against.first_mut() {
+        reader.rulings.judge(&live, &mut first.diff);
+    }
+    comparison
 }

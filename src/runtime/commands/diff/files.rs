@@ -182,7 +182,7 @@ fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Ruli
             bail!("{name} is not in the input; `kubectl get -A` with these files as server shows what is");
         }
     }
-    let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(live, files, redactor, rulings)).collect();
+    let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(args, live, files, (redactor, &mut *rulings))).collect();
     if args.objects.is_empty() {
         let missing =
             files.manifests.iter().filter(|(_, desired)| !files.live.iter().any(|live| desired.identity().is_like(&live.identity())));
@@ -207,10 +207,12 @@ pub(super) fn is_called(identity: &Identity, name: &str) -> bool {
     identity.name == name || format!("{}/{}", identity.namespace, identity.name) == name
 }
 
-fn one(live: &Object, files: &Files, redactor: &Redactor, rulings: &mut Rulings) -> Compared {
-    let mut compared: Compared = desired::compare(&files.fetched(live, redactor), Vec::new()).into();
-    rulings.judge(live, &mut compared.diff);
-    compared
+fn one(args: &DiffArgs, live: &Object, files: &Files, (redactor, rulings): (&Redactor, &mut Rulings)) -> Compared {
+    let mut comparison = desired::compare(&files.fetched(live, redactor), Vec::new());
+    if let Some(first) = comparison.against.first_mut() {
+        rulings.judge(live, &mut first.diff);
+    }
+    if args.sources { Compared::with_sources(comparison) } else { comparison.into() }
 }
 
 /// Two objects that do not have the same name are compared all the same if that is all there is, and they are of one kind.
