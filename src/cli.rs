@@ -165,7 +165,8 @@ pub struct DiffArgs {
     /// Only these objects: KIND/NAME
     #[arg(value_name = "KIND/NAME")]
     pub objects: Vec<String>,
-    /// Manifests that say what is desired: a file, a folder, or - for standard input; may be repeated
+    /// Manifests that say what is desired: a file, a folder (a kustomization is built by kubectl), or - for standard input; may be
+    /// repeated
     #[arg(short = 'f', long = "filename", visible_alias = "desired", value_name = "PATH")]
     pub desired: Vec<PathBuf>,
     /// A file with the live objects, instead of --from
@@ -175,7 +176,7 @@ pub struct DiffArgs {
     #[arg(long, value_name = "FILE")]
     pub related: Vec<PathBuf>,
     /// Compare what this Helm release installed
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["desired", "live", "from"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["desired", "live"])]
     pub release: Option<String>,
     /// Compare every object that says what was asked for, worst first; also: what is gone, what nobody declares, what no source allowed,
     /// and whether the cluster could be rebuilt from source

@@ -104,7 +104,9 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
         objects.push(desired.object);
         Against { source: desired.source, cannot, title: desired.title, at: desired.at, diff }
     };
-    let against: Vec<Against> = given.into_iter().chain(source::desired(fetched)).map(of).collect();
+    let is_other = |desired: &Desired| given.as_ref().is_none_or(|given| (given.source, &given.title) != (desired.source, &desired.title));
+    let others: Vec<Desired> = source::desired(fetched).into_iter().filter(is_other).collect();
+    let against: Vec<Against> = given.into_iter().chain(others).map(of).collect();
     let objects: Vec<&Value> = objects.iter().map(Object::value).collect();
     let redacted = |text: String| fetched.redactor.text(&text).into_owned();
     Comparison {

@@ -72,6 +72,87 @@ fn one_object_is_a_diff_and_several_are_a_list() {
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["kind"], "Diff");
 }
 
+/// A release of two ConfigMaps, of which one was edited and one is gone.
+fn released(files: &Files) -> String {
+    let mut live = config("a", &json!({"k": "2"}));
+    live["metadata"]["annotations"] = json!({"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"});
+    live["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "Helm"});
+    let manifest = |k: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata: {{k: '{k}'}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: gone}}\n"
+        )
+    };
+    let record = |revision: i64, status: &str, k: &str| {
+        let release =
+            json!({"name": "shop", "namespace": "shop", "version": revision, "info": {"status": status}, "manifest": manifest(k)});
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("sh.helm.release.v1.shop.v{revision}"), "namespace": "shop"},
+            "data": {"release": STANDARD.encode(release.to_string())}})
+    };
+    let items = json!({"kind": "List", "apiVersion": "v1", "items": [live, record(3, "deployed", "1"), record(4, "pending-upgrade", "2")]});
+    files.write("release.json", &items.to_string())
+}
+
+#[test]
+fn a_release_is_compared_from_files_as_well() {
+    let files = Files::new("release");
+    let all = released(&files);
+    let (text, _) = diff(&["--from", &all, "--release", "shop", "-o", "json"], 1);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let item = |name: &str| {
+        found["items"].as_array().into_iter().flatten().find(|item| item["object"] == format!("ConfigMap/shop/{name}")).unwrap()
+    };
+    assert_eq!((&item("a")["fields"][0]["path"], &item("gone")["fields"][0]["verdict"]), (&json!("data.k"), &json!("pending")), "{text}");
+    assert_eq!(
+        (&item("a")["desiredSource"], &item("a")["otherSources"]),
+        (&json!("helm release shop, revision 3"), &json!(["helm release shop, revision 4 (pending-upgrade)"]))
+    );
+    diff(&["--from", &all, "--release", "shop", "configmap/a"], 1);
+    let (_, err) = diff(&["--from", &all, "--release", "nowhere"], 2);
+    assert!(err.contains("holds no record of a Helm release nowhere"), "{err}");
+    let (_, err) = diff(&["--from", &all, "--release", "shop", "-n", "elsewhere"], 2);
+    assert!(err.contains("no record"), "{err}");
+}
+
+/// `holdup diff` with nothing in PATH but this folder.
+fn diff_in(path: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("diff-state");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
+    let output = command.arg("diff").args(args).env("XDG_STATE_HOME", state).env("PATH", path).output().unwrap();
+    (output.status.code(), format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_with_a_kustomization_is_built_by_kubectl_where_there_is_one() {
+    use std::os::unix::fs::PermissionsExt;
+    let files = Files::new("kustomize");
+    let live = files.write("live.json", &config("prod-a", &json!({"k": "2"})).to_string());
+    let overlay = files.0.join("overlay");
+    std::fs::create_dir_all(&overlay).unwrap();
+    std::fs::write(overlay.join("kustomization.yaml"), "namePrefix: prod-\nresources: [a.yaml]\n").unwrap();
+    std::fs::write(overlay.join("a.yaml"), config("a", &json!({"k": "1"})).to_string()).unwrap();
+    let [empty, tools, broken] = ["empty", "tools", "broken"].map(|name| files.0.join(name));
+    let kubectl = |folder: &Path, script: &str| {
+        std::fs::create_dir_all(folder).unwrap();
+        let path = folder.join("kubectl");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    std::fs::create_dir_all(&empty).unwrap();
+    kubectl(&tools, &format!("[ \"$1\" = kustomize ] && printf '%s' '{}'", config("prod-a", &json!({"k": "1"}))));
+    kubectl(&broken, "echo 'no such resource' >&2; exit 1");
+    let args = ["--live", &live, "-f", overlay.to_str().unwrap()];
+    let (code, text) = diff_in(&tools, &args);
+    assert!(code == Some(1) && text.contains("desired: manifest kustomization ") && text.contains("data.k"), "{text}");
+    let (code, text) = diff_in(&empty, &args);
+    assert!(
+        code == Some(2) && text.contains("kubectl, which builds it, is not in PATH; build it where that is possible: kustomize build"),
+        "{text}"
+    );
+    let (code, text) = diff_in(&broken, &args);
+    assert!(code == Some(2) && text.contains("failed: no such resource"), "{text}");
+}
+
 #[test]
 fn a_helm_release_among_the_objects_says_what_was_asked_for() {
     let files = Files::new("helm");

@@ -4,7 +4,7 @@ use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::{absent, files, names};
+use super::{absent, files, manifests, names};
 use crate::cli::{Cli, DiffArgs};
 use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release};
 use crate::export::diff::{Compared, Compilation, Remarks};
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 8;
 /// Compares what the arguments name.
 pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let connection = live::connect(&cli.cluster).await?;
-    let related = files::objects(&args.related)?;
+    let related = manifests::objects(&args.related)?;
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
     let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| object).collect());
@@ -123,7 +123,7 @@ impl Comparing<'_> {
     }
 
     fn manifests(&self, args: &DiffArgs) -> Result<Vec<Desired>> {
-        let read = files::objects(&args.desired)?;
+        let read = manifests::objects(&args.desired)?;
         Ok(read.into_iter().map(|(file, object)| Desired::of_manifest(&file, &Object::new(object, &self.reader.redactor))).collect())
     }
 
@@ -243,7 +243,7 @@ fn unseen(object: Identity, why: String) -> Compared {
 }
 
 /// What the deployed revision declares, else the newest one; `None` where there is no revision.
-fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
+pub(super) fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
     let release = revisions.iter().find(|release| release.status == "deployed").or(revisions.first())?;
     Some(release.objects.iter().map(|object| Desired::of_release(release, object)).collect())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use color_eyre::{Result, eyre::bail, eyre::eyre};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::files;
+use super::manifests;
 use crate::archive::{Archive, Input};
 use crate::cli::{Cli, ClusterArgs, DiffArgs};
 use crate::desired::{Census, Identity, Looked, Unchecked, Weight};
@@ -35,7 +35,7 @@ struct Subject {
 pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let from = if args.live.is_empty() { &cli.input.from } else { &args.live };
     let mut subject = unless_stopped(async {
-        let related = files::objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
+        let related = manifests::objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
         if from.is_empty() { of_cluster(&cli.cluster, related, redactor).await } else { of_files(cli, from, related, redactor).await }
     })
     .await?;

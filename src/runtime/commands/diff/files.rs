@@ -1,16 +1,17 @@
 //! Desired versus live from files alone.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use color_eyre::Result;
-use color_eyre::eyre::{WrapErr, bail, eyre};
+use color_eyre::eyre::{bail, eyre};
 use serde_json::Value;
 
+use super::cluster::deployed;
+use super::manifests::objects;
 use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
 use crate::cli::{Cli, DiffArgs};
-use crate::desired::{self, Desired, Evidence, Fetched, Identity, Looked, Object, Release, helm, manifest};
+use crate::desired::{self, Desired, Evidence, Fetched, Identity, Looked, Object, Release, helm};
 use crate::export::diff::{Compared, Compilation, Remarks, Said};
 use crate::model::Time;
 use crate::redact::Redactor;
@@ -20,7 +21,10 @@ use crate::runtime::rulings::Rulings;
 pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let files = Files::read(cli, args, redactor)?;
     let mut rulings = rulings.judging_at(files.as_of);
-    let all = pairs(args, &files, redactor, &mut rulings)?;
+    let all = match &args.release {
+        Some(name) => of_release(name, (cli, args), &files, redactor, &mut rulings)?,
+        None => pairs(args, &files, redactor, &mut rulings)?,
+    };
     let looked = if args.objects.is_empty() { Looked::AtAll } else { Looked::AtSome };
     Ok((Compilation::Named(all), Remarks { lint: rulings.remarks(looked) }))
 }
@@ -74,54 +78,6 @@ fn is_in(object: &Object, namespaces: &[String]) -> bool {
 fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
     let name = record.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     helm::read(record, redactor).map_err(|why| eprintln!("holdup: {name}: {why}; this release is left out.")).ok()
-}
-
-/// The objects of files, folders and standard input, each with the name of its file.
-pub(super) fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
-    let mut all = Vec::new();
-    for file in paths.iter().map(|path| members(path)).collect::<Result<Vec<_>>>()?.into_iter().flatten() {
-        let (name, text) = text(&file)?;
-        let found = manifest::read(&text);
-        if found.objects.is_empty() && !found.odd.is_empty() {
-            bail!("{name} holds no Kubernetes object: line {} {}", found.odd[0].0, found.odd[0].1);
-        }
-        for (line, why) in found.odd {
-            eprintln!("holdup: {name}:{line} {why}; it is left out.");
-        }
-        all.extend(found.objects.into_iter().map(|object| (name.clone(), object)));
-    }
-    Ok(all)
-}
-
-fn text(file: &Path) -> Result<(String, String)> {
-    let mut bytes = Vec::new();
-    let name = if file == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).wrap_err("standard input cannot be read")?;
-        "standard input".to_owned()
-    } else {
-        bytes = std::fs::read(file).wrap_err_with(|| format!("{} cannot be read", file.display()))?;
-        file.display().to_string()
-    };
-    Ok((name, String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// A file is itself; of a folder its manifests, in order.
-fn members(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path).wrap_err_with(|| format!("{} cannot be read", path.display()))? {
-        let path = entry?.path();
-        let is_manifest = path.extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
-        if path.is_dir() {
-            found.extend(members(&path)?);
-        } else if is_manifest {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The live objects of an archive, and those that explain differences.
@@ -192,6 +148,42 @@ fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Ruli
     Ok(all)
 }
 
+/// What a release installed, each object beside the live one; the same name in several namespaces is several releases.
+fn of_release(
+    name: &str,
+    (cli, args): (&Cli, &DiffArgs),
+    files: &Files,
+    redactor: &Redactor,
+    rulings: &mut Rulings,
+) -> Result<Vec<Compared>> {
+    let asked = &cli.cluster.namespaces;
+    let own = |release: &&Release| release.name == name && (asked.is_empty() || asked.contains(&release.namespace));
+    let mut revisions: Vec<Release> = files.releases.iter().filter(own).cloned().collect();
+    revisions.sort_by(|a, b| a.namespace.cmp(&b.namespace).then_with(|| b.revision.cmp(&a.revision)));
+    if revisions.is_empty() {
+        bail!(
+            "the input holds no record of a Helm release {name} that can be read; records are Secrets or ConfigMaps named sh.helm.release.v1.…"
+        );
+    }
+    let wanted = |desired: &Desired| {
+        let identity = desired.object.identity();
+        args.objects.is_empty() || args.objects.iter().filter_map(|text| names(text)).any(|(_, name)| is_called(&identity, name))
+    };
+    let mut all = Vec::new();
+    for revisions in revisions.chunk_by(|a, b| a.namespace == b.namespace) {
+        for desired in deployed(revisions).into_iter().flatten().filter(wanted) {
+            let live = files.live.iter().find(|live| desired.object.identity().is_like(&live.identity()));
+            all.push(
+                live.map_or_else(|| absent(&desired), |live| beside(args, live, Some(desired.clone()), files, (redactor, &mut *rulings))),
+            );
+        }
+    }
+    if all.is_empty() {
+        bail!("nothing that was named is declared there; without KIND/NAME everything in it is compared");
+    }
+    Ok(all)
+}
+
 /// Manifests name what is compared; without them the arguments do, or everything is.
 fn is_wanted(args: &DiffArgs, files: &Files, live: &Object) -> bool {
     let identity = live.identity();
@@ -207,8 +199,18 @@ pub(super) fn is_called(identity: &Identity, name: &str) -> bool {
     identity.name == name || format!("{}/{}", identity.namespace, identity.name) == name
 }
 
-fn one(args: &DiffArgs, live: &Object, files: &Files, (redactor, rulings): (&Redactor, &mut Rulings)) -> Compared {
-    let mut comparison = desired::compare(&files.fetched(live, redactor), Vec::new());
+fn one(args: &DiffArgs, live: &Object, files: &Files, judging: (&Redactor, &mut Rulings)) -> Compared {
+    beside(args, live, None, files, judging)
+}
+
+fn beside(
+    args: &DiffArgs,
+    live: &Object,
+    given: Option<Desired>,
+    files: &Files,
+    (redactor, rulings): (&Redactor, &mut Rulings),
+) -> Compared {
+    let mut comparison = desired::compare_with(given, &files.fetched(live, redactor), Vec::new());
     if let Some(first) = comparison.against.first_mut() {
         rulings.judge(live, &mut first.diff);
     }

@@ -3,6 +3,7 @@
 mod cluster;
 mod everything;
 mod files;
+mod manifests;
 
 use std::process::ExitCode;
 
