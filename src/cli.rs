@@ -116,6 +116,9 @@ pub struct Decisions {
     /// A file with rules for differences that are accepted: [[accept]] with kind, path and reason, at least; may be repeated
     #[arg(long, value_name = "FILE")]
     pub accept: Vec<PathBuf>,
+    /// A snapshot (snapshot --all) that says what was fine: what differs from it changed since. May be repeated: the newest is compared
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Vec<PathBuf>,
 }
 
 /// How it looks, and where it logs.

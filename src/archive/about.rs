@@ -24,6 +24,8 @@ pub struct About {
     pub gone: Vec<String>,
     /// What the captured cluster held, if a file says so: a snapshot may hold a part of it.
     pub totals: Option<Totals>,
+    /// Names the key that made the tags of redacted values, if a file says so.
+    pub tags: Option<String>,
     /// What could not be used: the first thousand, then only counted.
     pub skipped: Vec<Skipped>,
     pub skipped_count: usize,

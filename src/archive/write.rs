@@ -23,6 +23,8 @@ pub struct Header {
     pub gone: Vec<String>,
     /// What the whole cluster held, of which the file may hold a part.
     pub totals: Totals,
+    /// Names the key that made the tags in it.
+    pub tags: String,
 }
 
 /// What to do with a file that is there already.
@@ -164,6 +166,7 @@ fn head(header: &Header) -> String {
         "holdup.dev/version": env!("CARGO_PKG_VERSION"),
         "holdup.dev/coverage": Value::from(coverage).to_string(),
         "holdup.dev/gone": json!(header.gone).to_string(),
+        "holdup.dev/tags": header.tags,
         "holdup.dev/totals": json!({"pods": header.totals.pods, "workloads": header.totals.workloads}).to_string(),
     });
     format!("{{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{{\"resourceVersion\":\"\",\"annotations\":{annotations}}},\"items\":[")
@@ -200,6 +203,7 @@ mod tests {
             coverage,
             gone: vec!["Secret/shop/db".into()],
             totals: Totals { pods: 7, workloads: 3 },
+            tags: "key".into(),
         }
     }
 
@@ -222,7 +226,7 @@ mod tests {
             let archive = Archive::open(&[crate::archive::Input::Path(path.clone())]).expect("readable");
             let about = archive.about();
             assert_eq!((about.captured_at, about.context.as_deref()), (Some(header().captured_at), Some("prod-eu")));
-            assert_eq!(about.gone, vec!["Secret/shop/db"]);
+            assert_eq!((&about.gone, about.tags.as_deref()), (&vec!["Secret/shop/db".to_owned()], Some("key")));
             assert!(matches!(about.coverage().get(Kind::Secret, ""), Some(CoverageState::Denied { .. })));
             assert!(about.coverage().is_synced(Kind::Pod, "shop"));
             assert_eq!((about.objects, about.totals), (1, Some(header().totals)));

@@ -12,7 +12,7 @@ use super::managers::Class;
 use super::object::{Identity, Object};
 use super::source::{self, Desired, Fetched};
 use super::verdict::Verdict;
-use super::{owner, weigh::Direction};
+use super::{baseline, owner, weigh::Direction};
 use crate::model::Time;
 
 /// An object and what its sources say.
@@ -157,6 +157,7 @@ pub fn against(desired: &Desired, live: &Object, evidence: Evidence<'_>) -> Diff
     match desired.source {
         "revision" => diff.fields.iter_mut().for_each(|field| since_revision(field, live)),
         "managed-fields" => diff.fields.iter_mut().for_each(beyond_ownership),
+        baseline::BASELINE => diff.fields.iter_mut().for_each(baseline::since),
         _ => {}
     }
     diff

@@ -6,6 +6,7 @@
 mod accept;
 mod align;
 mod applied;
+mod baseline;
 mod census;
 mod comparison;
 mod defaults;
@@ -36,8 +37,9 @@ mod weigh;
 mod weight;
 
 pub use accept::{Approval, Bounds, Labels, Rule, Tally, approve};
+pub use baseline::{BASELINE, Keys, approve as approve_by_baseline, unsettle};
 pub use census::{Again, Census, Exception, Gone, Governance, INVENTORIES, Inventory, Rebuild, Says, Stranger, inventory};
-pub use comparison::{Against, Comparison, Owned, Unchecked, compare, compare_with, written};
+pub use comparison::{Against, Comparison, Owned, Unchecked, against, compare, compare_with, written};
 pub use diff::{Diff, Evidence, FieldDiff, Owner, Told, diff};
 pub use disagree::{Disagreement, Saying};
 pub use helm::Release;

@@ -64,6 +64,13 @@ pub const SOURCES: &[Source] = &[
         find: applied,
     },
     Source { id: "revision", title: "previous revision", cannot: "anything but the pod template", find: previous },
+    // Only the user can name one; it then stands before all others.
+    Source {
+        id: super::baseline::BASELINE,
+        title: "saved baseline",
+        cannot: "whether what was saved had been asked for",
+        find: |_| Vec::new(),
+    },
 ];
 
 /// What each source says, most trusted first; empty where nothing says what was asked for.

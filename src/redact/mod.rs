@@ -16,6 +16,7 @@ use ring::hmac;
 use serde_json::Value;
 
 pub use names::looks_secret;
+pub use tag::hide as hide_tags;
 
 /// Replaces secrets by tags.
 pub struct Redactor {
@@ -43,6 +44,11 @@ impl Redactor {
     /// Redacts free text: a message, a line of a log, a page of YAML.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         text::redact(self, text)
+    }
+
+    /// A name for the key: two redactors with the same name give equal values equal tags.
+    pub fn fingerprint(&self) -> String {
+        tag::in_text(self, "the key that made the tags")
     }
 
     /// The tag that stands for this value in text.

@@ -46,6 +46,24 @@ pub(super) fn is_base64(text: &str) -> bool {
     text.strip_prefix(OPEN_BASE64).is_some_and(|digits| digits.len() == DIGITS && is_digest(digits))
 }
 
+/// The text with every tag in it as if there was only one.
+pub fn hide(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = [OPEN, OPEN_BASE64].iter().filter_map(|open| rest.find(open)).min() {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let open = if rest.starts_with(OPEN) { OPEN } else { OPEN_BASE64 };
+        out.push_str(open);
+        rest = &rest[open.len()..];
+        if rest.get(..DIGITS).is_some_and(is_digest) {
+            out.push('…');
+            rest = &rest[DIGITS..];
+        }
+    }
+    out + rest
+}
+
 fn is_digest(digits: &str) -> bool {
     digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }

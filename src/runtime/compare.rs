@@ -5,36 +5,46 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::around::{Around, RELEASE, Reach};
+use super::decided::{self, Decided};
 use super::fetch::{self, Cluster, Store};
 use crate::archive::Archive;
 use crate::desired::gitops::Tool;
-use crate::desired::{Comparison, Fetched, Object, Unchecked, compare, helm};
+use crate::desired::{Comparison, Fetched, Object, Unchecked, compare_with, helm};
 use crate::model::{Kind, ObjectRef};
 use crate::redact::Redactor;
+
+/// What hides secrets, and what the user said beforehand.
+pub type Knows<'a> = (&'a Arc<Redactor>, &'a Decided);
 
 /// The object beside every source that can be had.
 ///
 /// # Errors
 /// The object itself cannot be had; a sentence for the screen.
-pub async fn comparison(store: &Store, object: &ObjectRef, reach: Reach, redactor: &Arc<Redactor>) -> Result<Comparison, String> {
+pub async fn comparison(store: &Store, object: &ObjectRef, reach: Reach, knows: Knows<'_>) -> Result<Comparison, String> {
     match store {
-        Store::Files(archive) => from_files(archive, object, redactor),
-        Store::Cluster(cluster) => from_cluster(cluster, object, reach, redactor).await,
+        Store::Files(archive) => from_files(archive, object, knows),
+        Store::Cluster(cluster) => from_cluster(cluster, object, reach, knows).await,
     }
 }
 
-async fn from_cluster(cluster: &Cluster, object: &ObjectRef, reach: Reach, redactor: &Arc<Redactor>) -> Result<Comparison, String> {
+async fn from_cluster(cluster: &Cluster, object: &ObjectRef, reach: Reach, knows: Knows<'_>) -> Result<Comparison, String> {
+    let redactor = knows.0;
     let (served, mut reader) = cluster.reader(&object.kind, redactor).await?;
     let live = reader.object(&served, &object.namespace, &object.name).await.map_err(|unread| unread.to_string())?;
     let live = Object::new(live, redactor);
     let around = reader.around(&live, &[], reach).await;
-    Ok(compared(&live, around, redactor))
+    Ok(compared(&live, around, knows))
 }
 
-fn compared(live: &Object, around: Around, redactor: &Redactor) -> Comparison {
+fn compared(live: &Object, around: Around, (redactor, decided): Knows<'_>) -> Comparison {
     let Around { releases, related, unchecked, is_sealed } = around;
     let fetched = Fetched { live, files: &[], releases: &releases, related: &related, redactor };
-    Comparison { is_sealed, ..compare(&fetched, unchecked).worst_first() }
+    let (saved, keys) = decided.baseline(live, redactor).unzip();
+    let mut comparison = compare_with(saved, &fetched, unchecked);
+    if let Some(keys) = keys {
+        decided::settle(&mut comparison, keys);
+    }
+    Comparison { is_sealed, ..comparison.worst_first() }
 }
 
 /// What the records among the objects of a file say.
@@ -64,7 +74,8 @@ const AROUND: &[(&str, &str)] = &[
     ("", "ConfigMap"),
 ];
 
-fn from_files(archive: &Archive, object: &ObjectRef, redactor: &Redactor) -> Result<Comparison, String> {
+fn from_files(archive: &Archive, object: &ObjectRef, knows: Knows<'_>) -> Result<Comparison, String> {
+    let redactor = knows.0;
     let live = parse(&fetch::bytes(archive, object)?)?;
     let mut related = Vec::new();
     let release = helm::of(&live).map(|(name, namespace)| (name.to_owned(), namespace.to_owned()));
@@ -83,7 +94,7 @@ fn from_files(archive: &Archive, object: &ObjectRef, redactor: &Redactor) -> Res
     related.extend(keepers(archive));
     let live = Object::new(live, redactor);
     let around = opened(&live, related, redactor);
-    Ok(compared(&live, around, redactor))
+    Ok(compared(&live, around, knows))
 }
 
 /// Who may apply the object from a repository: they may lie anywhere.

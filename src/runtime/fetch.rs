@@ -7,12 +7,13 @@ use tokio::sync::Mutex;
 
 use crate::app::{Asked, Content, Document, EventLine, Wanted};
 use crate::archive::{Archive, Previous};
-use crate::model::{Kind, ObjectRef, Place};
+use crate::model::{Kind, ObjectRef, Place, Time};
 use crate::redact::Redactor;
 
 use crate::watch::{Connection, Discovery, Get, Query, Served, discover, fetch as ask};
 
 use super::around::Reach;
+use super::decided::Decided;
 use super::reader::Reader;
 use super::{compare, snapshot};
 
@@ -54,14 +55,15 @@ impl Store {
 ///
 /// # Errors
 /// It does not exist, may not be read, or could not be had.
-pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Arc<Redactor>) -> Result<Content, String> {
+pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Arc<Redactor>, (decided, now): (&Decided, Time)) -> Result<Content, String> {
     if wanted.document == Document::Diff {
         let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
         let reach = match wanted.asked {
             Asked::Ahead => Reach::Ahead,
             Asked::ByUser => Reach::Every,
         };
-        return compare::comparison(store, &object, reach, redactor).await.map(|comparison| Content::Diff(Box::new(comparison)));
+        let comparison = compare::comparison(store, &object, reach, (redactor, decided)).await?;
+        return Ok(Content::Diff(Box::new(decided.decide(comparison, now))));
     }
     match store {
         Store::Files(archive) => from_files(archive, wanted, redactor),

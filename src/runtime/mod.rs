@@ -1,10 +1,12 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
 mod around;
+mod baseline;
 mod clock;
 pub mod commands;
 mod compare;
 mod dashboard;
+mod decided;
 mod demo;
 pub mod feeds;
 mod fetch;

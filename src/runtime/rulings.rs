@@ -1,18 +1,24 @@
 //! Rulings: what the user decided about differences, in files that are read once, and what of it was met while objects were compared.
 
-use std::path::PathBuf;
-
 use color_eyre::Result;
 
+use super::baseline::Baselines;
 use super::{rules, wall_clock};
-use crate::desired::{self, Diff, Lint, Looked, Object, Rule, Tally, approve};
+use crate::cli::Decisions;
+use crate::desired::{
+    self, BASELINE, Diff, Evidence, Fault, Lint, Looked, Object, Rule, Tally, against, approve, approve_by_baseline, unsettle,
+};
 use crate::model::Time;
+use crate::redact::Redactor;
 
 /// Decisions about differences.
 #[derive(Default)]
 pub struct Rulings {
     rules: Option<Vec<Rule>>,
     tally: Tally,
+    pub baselines: Baselines,
+    /// Names the key that made the tags of live objects, where a file says so.
+    pub tags: Option<String>,
     /// As of when rules hold; the computer's clock where nobody says it.
     now: Option<Time>,
 }
@@ -20,9 +26,9 @@ pub struct Rulings {
 impl Rulings {
     /// # Errors
     /// A file cannot be read or holds a mistake.
-    pub fn read(accept: &[PathBuf]) -> Result<Self> {
-        let rules = if accept.is_empty() { None } else { Some(rules::read(accept)?) };
-        Ok(Self { rules, ..Self::default() })
+    pub fn read(files: &Decisions) -> Result<Self> {
+        let rules = if files.accept.is_empty() { None } else { Some(rules::read(&files.accept)?) };
+        Ok(Self { rules, baselines: Baselines::open(&files.baseline)?, ..Self::default() })
     }
 
     /// The same as of this time.
@@ -31,17 +37,34 @@ impl Rulings {
         Self { now: now.or(self.now), ..self }
     }
 
-    /// Lets the rules decide about the differences of an object.
-    pub fn judge(&mut self, live: &Object, diff: &mut Diff) {
+    /// Lets baseline and rules decide about the differences of an object from what this source asks for.
+    pub fn judge(&mut self, live: &Object, source: Option<&str>, diff: &mut Diff, redactor: &Redactor) {
+        let identity = live.identity();
+        if source == Some(BASELINE) {
+            unsettle(diff, self.baselines.keys(&identity, self.tags.as_deref(), redactor));
+        } else if let Some(saved) = self.baselines.find(&identity, redactor) {
+            let mut since = against(&saved, live, Evidence::default());
+            unsettle(&mut since, self.baselines.keys(&identity, self.tags.as_deref(), redactor));
+            approve_by_baseline(diff, &since, &saved.title);
+        }
         if let Some(rules) = &self.rules {
-            let now = self.now.unwrap_or_else(wall_clock);
-            approve(rules, &live.labels(), diff, now, &mut self.tally);
+            approve(rules, &live.labels(), diff, self.now.unwrap_or_else(wall_clock), &mut self.tally);
         }
     }
 
-    /// What is wrong with the rules; `None` if there are none.
+    /// What is wrong with rules and baselines; `None` if there are none.
     pub fn remarks(&self, looked: Looked) -> Option<Vec<Lint>> {
         let now = self.now.unwrap_or_else(wall_clock);
-        Some(desired::lint(self.rules.as_ref()?, &self.tally, now, looked))
+        let rules = self.rules.as_ref().map(|rules| desired::lint(rules, &self.tally, now, looked));
+        let baseline = self.baselines.name().map(|name| self.of_baseline(name));
+        (rules.is_some() || baseline.is_some()).then(|| rules.into_iter().flatten().chain(baseline.flatten()).collect())
+    }
+
+    fn of_baseline(&self, name: &str) -> Option<Lint> {
+        (self.baselines.met() == 0).then(|| Lint {
+            about: name.to_owned(),
+            fault: Fault::MatchesNothing,
+            text: "matches nothing: none of the objects that were compared is in this baseline".to_owned(),
+        })
     }
 }

@@ -222,6 +222,7 @@ impl Gather {
                 "captured-at" => self.about.captured_at = self.about.captured_at.max(Time::parse(value)),
                 "context" => self.about.context = Some(value.clone()),
                 "version" => self.about.version = Some(value.clone()),
+                "tags" => self.about.tags = Some(value.clone()),
                 "totals" => self.about.totals = serde_json::from_str(value).ok(),
                 "gone" => self.about.gone.extend(serde_json::from_str::<Vec<String>>(value).unwrap_or_default()),
                 "coverage" => {

@@ -11,7 +11,8 @@ use crate::cli::{Cli, Demo};
 use crate::diagnose::Options;
 use crate::model::KINDS;
 use crate::runtime::clock::Clock;
-use crate::runtime::dashboard::{self, Accept, Behind, Start};
+use crate::runtime::dashboard::{self, Behind, Start};
+use crate::runtime::decided::Decided;
 use crate::runtime::fetch::{Cluster, Store};
 use crate::runtime::{Triage, demo, feeds, key, live, load, narrow, theme};
 use crate::screen::{Link, Status};
@@ -22,13 +23,13 @@ pub(super) async fn run(cli: &Cli) -> Result<ExitCode> {
     if !has_terminal() && !piped {
         bail!("the dashboard needs a terminal; for scripts and pipes use: holdup report");
     }
-    crate::runtime::rules::read(&cli.decisions.accept)?;
+    let decided = Decided::read(&cli.decisions)?;
     if !cli.input.from.is_empty() {
         let status = Status { link: Link::Waiting(names(cli)), context: names(cli), utc_offset: utc_offset(), ..Status::default() };
-        dashboard::run_after(theme::theme(&cli.screen).0, status, || of_files(cli)).await?;
+        dashboard::run_after(theme::theme(&cli.screen).0, status, || of_files(cli, decided)).await?;
         return Ok(ExitCode::SUCCESS);
     }
-    let start = super::unless_stopped(of_cluster(cli)).await?;
+    let start = super::unless_stopped(of_cluster(cli, decided)).await?;
     dashboard::run(start).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -62,7 +63,7 @@ fn has_terminal() -> bool {
     std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }
 
-async fn of_cluster(cli: &Cli) -> Result<Start> {
+async fn of_cluster(cli: &Cli, decided: Decided) -> Result<Start> {
     let options = Options { clock_is_known: true, ..narrow::options(&cli.cluster)? };
     let connection = live::connect(&cli.cluster).await?;
     let context = connection.about().context.clone().unwrap_or_else(|| connection.about().server.clone());
@@ -73,7 +74,7 @@ async fn of_cluster(cli: &Cli) -> Result<Start> {
         clock: live::clock(&connection),
         status: Status { link: Link::Waiting(context.clone()), context, utc_offset: utc_offset(), ..Status::default() },
         feeds: Some(feeds::start(connection.clone(), live::wanted(&cli.cluster), live::patience(&cli.cluster), KINDS)),
-        behind: behind(cli, store, options, !cli.cluster.namespaces.is_empty()),
+        behind: behind(decided, store, options, !cli.cluster.namespaces.is_empty()),
         follows: Some(connection),
         namespaces: namespaces(cli),
         theme,
@@ -81,7 +82,7 @@ async fn of_cluster(cli: &Cli) -> Result<Start> {
     })
 }
 
-fn of_files(cli: &Cli) -> Result<Start> {
+fn of_files(cli: &Cli, decided: Decided) -> Result<Start> {
     let options = narrow::options(&cli.cluster)?;
     let loaded = load::open(&cli.input.from, cli.input.now, options.clone())?;
     let context = loaded.archive.about().context.clone().unwrap_or_else(|| names(cli));
@@ -93,17 +94,17 @@ fn of_files(cli: &Cli) -> Result<Start> {
         follows: None,
         status: Status { context, link: Link::File { as_of: loaded.now, ago: Some(ago) }, utc_offset: utc_offset(), ..Status::default() },
         feeds: None,
-        behind: behind(cli, Store::Files(Arc::new(loaded.archive)), options, false),
+        behind: behind(decided, Store::Files(Arc::new(loaded.archive)), options, false),
         namespaces: namespaces(cli),
         theme,
         notices,
     })
 }
 
-/// Where whole objects come from, with the rules that decide about their differences.
-fn behind(cli: &Cli, store: Store, options: Options, narrowed: bool) -> Behind {
+/// Where whole objects come from, with what the user said of their differences.
+fn behind(decided: Decided, store: Store, options: Options, narrowed: bool) -> Behind {
     let mut behind = Behind::new(store, key::redactor(), options, narrowed);
-    behind.accept = Accept::new(cli.decisions.accept.clone());
+    behind.decided = decided;
     behind
 }
 

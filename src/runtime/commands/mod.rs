@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use color_eyre::{Result, eyre::bail};
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(super) use diff::compare;
+pub(super) use diff::{absent, compare};
 
 use crate::cli::{Cli, Command};
 use crate::runtime::log;
@@ -37,8 +37,8 @@ pub async fn run(cli: &Cli) -> Result<ExitCode> {
     if let Some(path) = &cli.screen.log_file {
         log::start(path)?;
     }
-    if cli.command.is_some() && !cli.decisions.accept.is_empty() {
-        bail!("--accept belongs behind the command that reads it: holdup diff --accept FILE");
+    if cli.command.is_some() && !(cli.decisions.accept.is_empty() && cli.decisions.baseline.is_empty()) {
+        bail!("--accept and --baseline belong behind the command that reads them: holdup diff --accept FILE");
     }
     match &cli.command {
         Some(Command::Report(args)) => unless_stopped(report::run(cli, args)).await,

@@ -16,7 +16,7 @@ pub(super) async fn run(cli: &Cli, args: &Snapshot) -> Result<ExitCode> {
     let plan =
         if args.all { snapshot::everything(&seen.triage, seen.now, &context) } else { snapshot::plan(&seen.triage, seen.now, &context) };
     let existing = if args.force { Existing::Overwrite } else { Existing::Keep };
-    let written = snapshot::write(&seen.store, plan, &args.file, existing, &key::redactor()).await?;
+    let written = snapshot::write(&seen.store, plan, &args.file, existing, &std::sync::Arc::new(key::redactor())).await?;
     print(&format!("{written} objects written to {}\n", args.file.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use color_eyre::Result;
 
-pub use perform::{Accept, Behind};
+pub use perform::Behind;
 
 use super::clock::Clock;
 use super::feeds::Feeds;

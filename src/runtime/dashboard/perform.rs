@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use color_eyre::Result;
 use tokio::task::JoinHandle;
 
 use super::{Dashboard, Next, Urgency};
-use crate::app::{Content, Document, Effect, Msg, Wanted};
+use crate::app::{Document, Effect, Msg, Wanted};
 use crate::archive::Existing;
-use crate::desired::{Rule, Unchecked};
+use crate::desired::Rule;
 use crate::diagnose::Options;
 use crate::model::{KINDS, Time};
 use crate::redact::Redactor;
+use crate::runtime::decided::Decided;
 use crate::runtime::feeds::{self, Wanted as Wanting};
 use crate::runtime::fetch::{self, Store};
 use crate::runtime::rules;
@@ -27,52 +28,14 @@ pub struct Behind {
     pub options: Options,
     /// The user named namespaces at the start: others are not being read.
     pub narrowed: bool,
-    /// Files with accept rules; the ones that a key wrote to among them.
-    pub accept: Accept,
+    /// What the user said of differences beforehand.
+    pub decided: Decided,
     pending: BTreeMap<Document, JoinHandle<()>>,
 }
 
 impl Behind {
     pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
-        Self { store, redactor: Arc::new(redactor), options, narrowed, accept: Accept::default(), pending: BTreeMap::new() }
-    }
-}
-
-/// Files with accept rules, in the order in which they were named.
-#[derive(Clone, Default)]
-pub struct Accept(Arc<Mutex<Vec<PathBuf>>>);
-
-impl Accept {
-    pub fn new(files: Vec<PathBuf>) -> Self {
-        Self(Arc::new(Mutex::new(files)))
-    }
-
-    fn add(&self, file: PathBuf) {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !files.contains(&file) {
-            files.push(file);
-        }
-    }
-
-    /// A diff after the rules have decided; of rules that cannot be read, why.
-    fn decide(&self, content: Content, now: Time) -> Content {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match content {
-            Content::Diff(mut comparison) if !files.is_empty() => {
-                match rules::read(&files) {
-                    Ok(rules) => *comparison = comparison.approved(&rules, now),
-                    Err(error) => {
-                        comparison.unchecked.push(Unchecked {
-                            kind: "accept rules".to_owned(),
-                            namespace: None,
-                            why: format!("{error:#}"),
-                        });
-                    }
-                }
-                Content::Diff(comparison)
-            }
-            Content::Lines(_) | Content::Events(_) | Content::Diff(_) => content,
-        }
+        Self { store, redactor: Arc::new(redactor), options, narrowed, decided: Decided::default(), pending: BTreeMap::new() }
     }
 }
 
@@ -121,9 +84,9 @@ impl Dashboard {
         if let Some(pending) = self.behind.pending.remove(&wanted.document) {
             pending.abort();
         }
-        let (accept, now) = (self.behind.accept.clone(), self.picture.now());
+        let (decided, now) = (self.behind.decided.clone(), self.picture.now());
         let task = tokio::spawn(async move {
-            let result = fetch::fetch(&store, &wanted, &redactor).await.map(|content| accept.decide(content, now));
+            let result = fetch::fetch(&store, &wanted, &redactor, (&decided, now)).await;
             let _ = answer.send(Msg::Fetched { wanted, result });
         });
         self.behind.pending.insert(document, task);
@@ -134,15 +97,15 @@ impl Dashboard {
         let now = self.picture.now();
         let rule = Rule { owner: std::env::var("USER").unwrap_or_default(), expires: Some(day_after(now.plus(LIFE))), ..rule };
         let (store, redactor, answer) = (self.behind.store.clone(), self.behind.redactor.clone(), self.events.answers());
-        let accept = self.behind.accept.clone();
+        let decided = self.behind.decided.clone();
         tokio::spawn(async move {
             let until = rule.expires.map_or(String::new(), |end| end.plus(-1).rfc3339()[..10].to_owned());
             let name = path.display().to_string();
             let written = tokio::task::spawn_blocking(move || rules::append(&path, &rule).map(|()| path)).await;
             let told = match written.map_err(color_eyre::Report::from).flatten() {
                 Ok(path) => {
-                    accept.add(path);
-                    let result = fetch::fetch(&store, &wanted, &redactor).await.map(|content| accept.decide(content, now));
+                    decided.add(path);
+                    let result = fetch::fetch(&store, &wanted, &redactor, (&decided, now)).await;
                     let _ = answer.send(Msg::Fetched { wanted, result });
                     format!("accepted until {until} by a rule in {name}; holdup diff --accept {name} reads it")
                 }

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::commands::compare;
+use super::commands::{absent, compare};
 use super::reader::{Page, Reader, Unread, paged};
-use crate::desired::{Census, FieldDiff, Identity, Says, Unchecked, Verdict};
+use crate::desired::{BASELINE, Census, FieldDiff, Identity, Says, Unchecked, Verdict};
 use crate::export::diff::Compared;
 use crate::model::Place;
 use crate::watch::{Query, Scope, Served};
@@ -113,6 +113,7 @@ impl<'a> Survey<'a> {
             }
         }
         self.gone().await;
+        self.deleted();
     }
 
     fn unread(&mut self, kind: String, namespace: Option<String>, why: String) {
@@ -134,6 +135,9 @@ impl<'a> Survey<'a> {
                 }
             }
             if token.is_empty() {
+                if self.narrow.labels.is_empty() && self.narrow.fields.is_empty() {
+                    self.reader.rulings.baselines.list(&served.resource.group, &served.kind, place);
+                }
                 return;
             }
         }
@@ -154,7 +158,7 @@ impl<'a> Survey<'a> {
         self.count(page.items.len());
         for item in &page.items {
             let Ok(live) = serde_json::from_str::<Value>(item) else { continue };
-            if is_marked(item, &live) {
+            if is_marked(item, &live) || self.is_saved(&live) {
                 self.compare(live).await;
             } else {
                 self.census.see(&live, Says::Nothing);
@@ -171,12 +175,27 @@ impl<'a> Survey<'a> {
             live["kind"] = served.kind.clone().into();
             live["apiVersion"] = served.resource.api_version().into();
             match (is_marked(item, &live), served.kind.as_str()) {
+                _ if self.is_saved(&live) => self.whole(served, live).await,
                 (true, "Secret") => self.census.see(&live, secret_says(item)),
                 (true, _) => self.whole(served, live).await,
                 (false, _) => self.census.see(&live, Says::Nothing),
             }
         }
         page.next
+    }
+
+    /// Whether the baseline has the object, and no controller made it.
+    fn is_saved(&self, live: &Value) -> bool {
+        let baselines = &self.reader.rulings.baselines;
+        !baselines.is_empty() && baselines.has(&Identity::of(live)) && !is_controlled(live)
+    }
+
+    /// What the baseline has and the cluster no longer.
+    fn deleted(&mut self) {
+        let gone = self.reader.rulings.baselines.gone(&self.reader.redactor);
+        for saved in gone.iter().filter(|saved| (self.doubt)(&saved.object.identity()).is_none()) {
+            (self.tell)(Step::Compared(Box::new(absent(saved))));
+        }
     }
 
     async fn whole(&mut self, served: &Served, metadata: Value) {
@@ -195,7 +214,13 @@ impl<'a> Survey<'a> {
     async fn compare(&mut self, live: Value) {
         let compared = compare(self.reader, live.clone(), None, &self.narrow.related).await;
         // An earlier revision tells a pod template, not a whole object.
-        let is_whole = compared.source.as_ref().is_some_and(|said| said.id != "revision");
+        // A baseline tells what was, not what it was made from.
+        let is_told = |title: &String| !title.starts_with("revision ");
+        let is_whole = compared.source.as_ref().is_some_and(|said| match said.id {
+            "revision" => false,
+            BASELINE => compared.others.iter().any(is_told),
+            _ => true,
+        });
         self.census.see(&live, if is_whole { Says::Source } else { Says::Nothing });
         self.census.differs(&live, &compared.diff);
         if compared.source.is_some() || !compared.unchecked.is_empty() {

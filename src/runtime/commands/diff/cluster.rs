@@ -86,7 +86,13 @@ impl Comparing<'_> {
             match self.reader.object(&served, place, &name).await {
                 Ok(live) => all.push(self.compare(live, None).await),
                 Err(Unread::Unseen(why)) => all.push(unseen(identity(&served, place, &name), why)),
-                Err(Unread::Missing(why)) => missing = why,
+                Err(Unread::Missing(why)) => {
+                    let Reader { rulings, redactor, .. } = &mut *self.reader;
+                    match rulings.baselines.find(&identity(&served, place, &name), redactor) {
+                        Some(saved) => all.push(absent(&saved)),
+                        None => missing = why,
+                    }
+                }
             }
         }
         if all.is_empty() {
@@ -256,11 +262,14 @@ pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given:
 
 async fn compared_with(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value], reach: Reach) -> Comparison {
     let live = Object::new(live, &reader.redactor);
+    let Reader { rulings, redactor, .. } = &mut *reader;
+    let given = given.or_else(|| rulings.baselines.find(&live.identity(), redactor));
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
     let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
     let mut comparison = desired::compare_with(given, &fetched, unchecked);
+    let redactor = reader.redactor.clone();
     if let Some(first) = comparison.against.first_mut() {
-        reader.rulings.judge(&live, &mut first.diff);
+        reader.rulings.judge(&live, Some(first.source), &mut first.diff, &redactor);
     }
     comparison
 }

@@ -40,6 +40,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     })
     .await?;
     subject.reader.rulings = rulings.judging_at(Some(subject.now));
+    subject.reader.rulings.tags = subject.archive.as_ref().and_then(|archive| archive.about().tags.clone());
     let mut found = Found { unread: std::mem::take(&mut subject.unread), ..Found::default() };
     let mut census = Census::default();
     let stopped = survey(&mut subject, &mut census, &mut found).await?;
@@ -132,7 +133,7 @@ async fn of_cluster(args: &ClusterArgs, related: Vec<serde_json::Value>, redacto
     let secrets = Unchecked {
         kind: "Secret".to_owned(),
         namespace: None,
-        why: "not opened unless named; compare one with holdup diff secret/NAME".to_owned(),
+        why: "not opened unless named, or in the baseline; compare one with holdup diff secret/NAME".to_owned(),
     };
     Ok(Subject { narrow: narrow(args, places, related), archive: None, now, unread: vec![secrets], reader })
 }

@@ -21,6 +21,9 @@ use crate::runtime::rulings::Rulings;
 pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let files = Files::read(cli, args, redactor)?;
     let mut rulings = rulings.judging_at(files.as_of);
+    if let Some(archive) = &files.archive {
+        rulings.tags.clone_from(&archive.about().tags);
+    }
     let all = match &args.release {
         Some(name) => of_release(name, (cli, args), &files, redactor, &mut rulings)?,
         None => pairs(args, &files, redactor, &mut rulings)?,
@@ -37,15 +40,16 @@ struct Files {
     related: Vec<Value>,
     /// When they were captured, or as of when they are to be judged.
     as_of: Option<Time>,
+    archive: Option<Archive>,
 }
 
 impl Files {
     fn read(cli: &Cli, args: &DiffArgs, redactor: &Redactor) -> Result<Self> {
-        let mut as_of = None;
+        let mut archive = None;
         let mut related = objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
         let live = match (args.live.is_empty(), cli.input.from.is_empty()) {
             (false, _) => objects(&args.live)?.into_iter().map(|(_, object)| object).collect(),
-            (true, false) => archived(&cli.input.from, args, &mut related, &mut as_of)?,
+            (true, false) => archived(archive.insert(open(&cli.input.from)?), args, &mut related),
             (true, true) => Vec::new(),
         };
         let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
@@ -59,7 +63,8 @@ impl Files {
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
             related,
-            as_of: cli.input.now.or(as_of),
+            as_of: cli.input.now.or(archive.as_ref().and_then(|archive: &Archive| archive.about().now())),
+            archive,
         })
     }
 
@@ -80,12 +85,14 @@ fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
     helm::read(record, redactor).map_err(|why| eprintln!("holdup: {name}: {why}; this release is left out.")).ok()
 }
 
-/// The live objects of an archive, and those that explain differences.
-fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>, as_of: &mut Option<Time>) -> Result<Vec<Value>> {
+fn open(from: &[PathBuf]) -> Result<Archive> {
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
-    let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
-    *as_of = archive.about().now();
+    Archive::open(&inputs).map_err(|error| eyre!("{error}"))
+}
+
+/// The live objects of an archive, and those that explain differences.
+fn archived(archive: &Archive, args: &DiffArgs, related: &mut Vec<Value>) -> Vec<Value> {
     let mut live = Vec::new();
     for kind in archive.kinds() {
         let explains = EXPLAINING.contains(&&*kind.name);
@@ -102,7 +109,7 @@ fn archived(from: &[PathBuf], args: &DiffArgs, related: &mut Vec<Value>, as_of: 
             }
         }
     }
-    Ok(live)
+    live
 }
 
 /// Kinds that explain differences of others.
@@ -210,9 +217,11 @@ fn beside(
     files: &Files,
     (redactor, rulings): (&Redactor, &mut Rulings),
 ) -> Compared {
+    let from_baseline = given.is_none() && files.manifests.is_empty();
+    let given = if from_baseline { rulings.baselines.find(&live.identity(), redactor) } else { given };
     let mut comparison = desired::compare_with(given, &files.fetched(live, redactor), Vec::new());
     if let Some(first) = comparison.against.first_mut() {
-        rulings.judge(live, &mut first.diff);
+        rulings.judge(live, Some(first.source), &mut first.diff, redactor);
     }
     if args.sources { Compared::with_sources(comparison) } else { comparison.into() }
 }
@@ -227,6 +236,6 @@ fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor,
     let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
     let source = files.manifests.first().map(|(file, object)| Said::from(&Desired::of_manifest(file, object)));
     let mut diff = desired::diff(desired, live, evidence);
-    rulings.judge(live, &mut diff);
+    rulings.judge(live, Some("manifest"), &mut diff, redactor);
     Ok(vec![Compared { diff, source, ..Compared::default() }])
 }

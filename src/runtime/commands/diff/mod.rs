@@ -11,7 +11,7 @@ use color_eyre::{Result, eyre::bail};
 
 use super::{BLOCKED, FINE, UNSEEN, print};
 use crate::cli::{Cli, DiffArgs, DiffFormat};
-use crate::desired::{Desired, Diff, FieldDiff, Path, Told, Verdict};
+use crate::desired::{BASELINE, Desired, Diff, FieldDiff, Path, Told, Verdict};
 use crate::export::diff::{self, Compared, Compilation, Said};
 use crate::runtime::around::RELEASE;
 use crate::runtime::key;
@@ -21,11 +21,11 @@ pub(in crate::runtime) use cluster::compare;
 
 pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     let redactor = key::redactor();
-    let rulings = Rulings::read(&args.decisions.accept)?;
+    let rulings = Rulings::read(&args.decisions)?;
     let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
-    let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !args.all;
+    let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !is_all(args);
     let (found, remarks) = match (from_files, is_nothing) {
-        _ if args.all => everything::compared(cli, args, redactor, rulings).await?,
+        _ if is_all(args) => everything::compared(cli, args, redactor, rulings).await?,
         (true, _) => files::compared(cli, args, &redactor, rulings)?,
         (false, true) => {
             bail!("nothing is named: write an object (holdup diff deploy/cart), manifests (-f deploy/), --release NAME or --all")
@@ -44,21 +44,31 @@ pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(code(&found)))
 }
 
+/// Whether everything is compared; a baseline names what, if nothing else does.
+fn is_all(args: &DiffArgs) -> bool {
+    let names_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none();
+    args.all || names_nothing && args.live.is_empty() && !args.decisions.baseline.is_empty()
+}
+
 /// KIND/NAME or KIND/NAMESPACE/NAME.
 fn names(text: &str) -> Option<(&str, &str)> {
     text.split_once('/')
 }
 
 /// Declared, and not in the cluster.
-fn absent(asked: &Desired) -> Compared {
+pub(in crate::runtime) fn absent(asked: &Desired) -> Compared {
+    let (verdict, reason) = match asked.source {
+        BASELINE => (Verdict::Drift, "in the baseline, and not among the live objects: deleted since"),
+        _ => (Verdict::Pending, "declared, and not among the live objects: not applied yet, or deleted"),
+    };
     let field = FieldDiff {
         path: Path::default(),
         desired: Some(asked.object.value().clone()),
         live: None,
-        verdict: Verdict::Pending,
+        verdict,
         risk: None,
         owner: None,
-        reason: "declared, and not among the live objects: not applied yet, or deleted".to_owned(),
+        reason: reason.to_owned(),
         told: Told::default(),
     };
     let diff = Diff { object: asked.object.identity(), fields: vec![field] };
