@@ -190,6 +190,9 @@ pub struct DiffArgs {
     pub sources: bool,
     #[command(flatten)]
     pub decisions: Decisions,
+    /// An audit log of the API server, as JSON lines, gzip too, or - for standard input, that names who made a difference; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub audit: Vec<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]
     pub output: DiffFormat,
 }

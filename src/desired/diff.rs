@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::accept::Approval;
+use super::audit::Who;
 use super::managers::{Class, Operation};
 use super::object::{Identity, Object};
 use super::owner::{self, Entry, Trail, Whole};
@@ -11,6 +12,7 @@ use super::phenomena;
 use super::place::{Cx, Place};
 use super::risk::Risk;
 use super::shape::{self, Shape};
+use super::turns::Relapse;
 use super::verdict::Verdict;
 use super::{applied, tracking, walk};
 
@@ -42,6 +44,10 @@ pub struct FieldDiff {
 pub struct Told {
     /// The rule that covers it, whatever its verdict.
     pub approval: Option<Approval>,
+    /// The requests behind it, by the audit log.
+    pub who: Option<Who>,
+    /// It had been put right, and went wrong again.
+    pub again: Option<Relapse>,
 }
 
 /// Who owns a field, by its own word.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::managers::{self, Class, Operation};
+use super::path::{Path, Step};
 
 /// One entry of managedFields.
 #[derive(Clone, Debug)]
@@ -37,6 +38,23 @@ fn entry(value: &Value) -> Option<Entry<'_>> {
 }
 
 impl Entry<'_> {
+    /// Whether it owns this place, by itself or as part of something that has one owner.
+    pub fn holds(&self, path: &Path) -> bool {
+        let Some(mut map) = self.fields else { return false };
+        for step in path.steps() {
+            let below = match step {
+                Step::Field(name) => map.get(&format!("f:{name}")),
+                Step::Index(at) => map.get(&format!("i:{at}")),
+                Step::Item(keys) => map.iter().find(|(key, _)| has_keys(key, keys)).map(|(_, below)| below),
+            };
+            match below.and_then(Value::as_object) {
+                Some(below) => map = below,
+                None => return map.is_empty(),
+            }
+        }
+        true
+    }
+
     /// How many places it owns.
     pub fn size(&self) -> usize {
         self.fields.map_or(0, size)
@@ -54,6 +72,13 @@ pub fn wrote_annotation(object: &Value, name: &str) -> String {
     let notes = Trail::root(&entries).field("metadata", Whole::No).field("annotations", Whole::No);
     let times = notes.field(name, Whole::No).owners().map(|i| entries[i].time).max();
     times.unwrap_or_default().to_owned()
+}
+
+/// Whether a key of a tree of fields stands for the item with these values under these keys.
+fn has_keys(key: &str, keys: &[(String, String)]) -> bool {
+    let Some(own) = key.strip_prefix("k:").and_then(|json| serde_json::from_str::<Map<String, Value>>(json).ok()) else { return false };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    keys.iter().all(|(key, value)| own.get(key).is_some_and(|own| text(own) == *value))
 }
 
 /// What the entries say of one place: where each stands in its tree of fields.

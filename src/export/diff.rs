@@ -10,13 +10,13 @@ use super::clean::{self, clean};
 use super::sources::{self, Table};
 use super::survey;
 use super::text::Paint;
-use super::told::{self, Accepted};
+use super::told::{self, Accepted, Behind, Relapsed};
 use super::wire::{API_VERSION, escape};
 use crate::desired::gitops::Told;
 use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Governance, Unchecked, Verdict};
 use crate::model::Time;
 
-pub use super::told::Remarks;
+pub use super::told::{Reach, Remarks};
 
 /// An object with its differences and where the desired side comes from.
 #[derive(Default)]
@@ -74,6 +74,13 @@ pub struct Surveyed {
 }
 
 impl Compilation {
+    pub fn all_mut(&mut self) -> &mut [Compared] {
+        match self {
+            Self::Named(all) => all,
+            Self::Everything(surveyed) => &mut surveyed.all,
+        }
+    }
+
     pub fn all(&self) -> &[Compared] {
         match self {
             Self::Named(all) => all,
@@ -199,6 +206,10 @@ struct Field<'a> {
     reason: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     accepted: Option<Accepted<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    who: Option<Behind<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    again: Option<Relapsed<'a>>,
 }
 
 #[derive(Serialize)]
@@ -282,6 +293,8 @@ fn field(field: &FieldDiff) -> Field<'_> {
         owner: field.owner.as_ref().map(owning),
         reason: &field.reason,
         accepted: field.told.approval.as_ref().map(told::accepted),
+        who: field.told.who.as_ref().map(told::behind),
+        again: field.told.again.as_ref().map(told::relapsed),
     }
 }
 
@@ -295,7 +308,7 @@ fn controls(field: &FieldDiff) -> Vec<&'static str> {
 }
 
 /// What a person needs: each difference that somebody has to look at, with its reason; the rest is counted.
-pub fn text(all: &Compilation, paint: Paint) -> String {
+pub fn text(all: &Compilation, remarks: &Remarks, paint: Paint) -> String {
     let mut out = String::new();
     let shown = all.all().iter().filter(|compared| match all {
         Compilation::Named(_) => true,
@@ -303,11 +316,14 @@ pub fn text(all: &Compilation, paint: Paint) -> String {
     });
     for (i, compared) in shown.enumerate() {
         out.push_str(if i > 0 { "\n" } else { "" });
-        object(&mut out, compared, paint);
+        object(&mut out, compared, (remarks, paint));
     }
     match all {
         Compilation::Named(_) => {}
         Compilation::Everything(surveyed) => survey::text(&mut out, surveyed),
+    }
+    if let Some(line) = remarks.footer() {
+        let _ = writeln!(out, "{}", clean(&line));
     }
     out
 }
@@ -325,7 +341,7 @@ impl Compared {
     }
 }
 
-fn object(out: &mut String, compared: &Compared, paint: Paint) {
+fn object(out: &mut String, compared: &Compared, with: (&Remarks, Paint)) {
     let name = &compared.diff.object;
     if let Some(why) = &compared.unread {
         let _ = writeln!(out, "{}", clean(&format!("{name} · not read: {why}")));
@@ -338,7 +354,7 @@ fn object(out: &mut String, compared: &Compared, paint: Paint) {
         let _ = writeln!(out, "  {}", clean(&line));
     }
     let (shown, folded): (Vec<_>, Vec<_>) = compared.diff.fields.iter().partition(|field| tells(field));
-    shown.iter().for_each(|field| row(out, field, paint));
+    shown.iter().for_each(|field| row(out, field, with));
     let (approved, folded): (Vec<_>, Vec<_>) = folded.into_iter().partition(|field| told::approved(field).is_some());
     for line in approved.into_iter().filter_map(told::approved) {
         let _ = writeln!(out, "  {}", clean(&line));
@@ -372,7 +388,7 @@ fn owners(out: &mut String, compared: &Compared) {
     }
 }
 
-fn row(out: &mut String, field: &FieldDiff, paint: Paint) {
+fn row(out: &mut String, field: &FieldDiff, (remarks, paint): (&Remarks, Paint)) {
     let colour = |code: &str, text: String| match paint {
         Paint::Plain => text,
         Paint::Colour => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
@@ -388,6 +404,9 @@ fn row(out: &mut String, field: &FieldDiff, paint: Paint) {
     let owner = field.owner.as_ref().map_or("owner unknown".to_owned(), |owner| format!("{} ({})", owner.manager, owner.class.id()));
     let risk = field.risk.as_ref().map_or(String::new(), |risk| format!(" · {}", risk.text));
     let _ = writeln!(out, "    {}", clean(&format!("{} · {owner}{risk} · {}", field.verdict.id(), field.reason)));
+    for line in remarks.lines(field) {
+        let _ = writeln!(out, "    {}", clean(&line));
+    }
 }
 
 /// A text as it is, line by line; anything else as YAML.

@@ -19,6 +19,7 @@ pub use names::looks_secret;
 pub use tag::hide as hide_tags;
 
 /// Replaces secrets by tags.
+#[derive(Clone)]
 pub struct Redactor {
     key: hmac::Key,
 }

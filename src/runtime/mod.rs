@@ -1,6 +1,7 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
 mod around;
+mod audit;
 mod baseline;
 mod clock;
 pub mod commands;

@@ -1,6 +1,7 @@
 //! Desired versus live: differences rebuilt from public reports must be found, explained and weighed as those reports were understood.
 
 mod accept;
+mod audit;
 mod baseline;
 mod command;
 mod everything;

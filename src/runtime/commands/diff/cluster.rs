@@ -36,7 +36,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
         }
         (None, true) => comparing.named(&args.objects, cli.cluster.all_namespaces).await?,
     };
-    Ok((Compilation::Named(all), Remarks { lint: reader.rulings.remarks(Looked::AtSome) }))
+    Ok((Compilation::Named(all), Remarks { lint: reader.rulings.remarks(Looked::AtSome), log: None }))
 }
 
 /// The namespaces of names that have none.

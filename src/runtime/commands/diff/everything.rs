@@ -47,7 +47,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     found.all.sort_by_cached_key(|compared| (Weight::of(&compared.diff.fields), compared.diff.object.clone()));
     let Found { all, unread, .. } = found;
     let looked = if stopped.is_some() { Looked::AtSome } else { Looked::AtAll };
-    let remarks = Remarks { lint: subject.reader.rulings.remarks(looked) };
+    let remarks = Remarks { lint: subject.reader.rulings.remarks(looked), log: None };
     Ok((Compilation::Everything(Box::new(Surveyed { all, unread, governance: census.close(), now: subject.now, stopped })), remarks))
 }
 

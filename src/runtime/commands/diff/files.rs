@@ -29,7 +29,7 @@ pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings:
         None => pairs(args, &files, redactor, &mut rulings)?,
     };
     let looked = if args.objects.is_empty() { Looked::AtAll } else { Looked::AtSome };
-    Ok((Compilation::Named(all), Remarks { lint: rulings.remarks(looked) }))
+    Ok((Compilation::Named(all), Remarks { lint: rulings.remarks(looked), log: None }))
 }
 
 /// Everything the files hold.

@@ -11,9 +11,10 @@ use color_eyre::{Result, eyre::bail};
 
 use super::{BLOCKED, FINE, UNSEEN, print};
 use crate::cli::{Cli, DiffArgs, DiffFormat};
-use crate::desired::{BASELINE, Desired, Diff, FieldDiff, Path, Told, Verdict};
+use crate::desired::{Again, BASELINE, Desired, Diff, FieldDiff, Path, Told, Verdict};
 use crate::export::diff::{self, Compared, Compilation, Said};
 use crate::runtime::around::RELEASE;
+use crate::runtime::audit;
 use crate::runtime::key;
 use crate::runtime::rulings::Rulings;
 
@@ -24,7 +25,8 @@ pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     let rulings = Rulings::read(&args.decisions)?;
     let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
     let is_nothing = args.objects.is_empty() && args.desired.is_empty() && args.release.is_none() && !is_all(args);
-    let (found, remarks) = match (from_files, is_nothing) {
+    let hides = redactor.clone();
+    let (mut found, mut remarks) = match (from_files, is_nothing) {
         _ if is_all(args) => everything::compared(cli, args, redactor, rulings).await?,
         (true, _) => files::compared(cli, args, &redactor, rulings)?,
         (false, true) => {
@@ -32,8 +34,12 @@ pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
         }
         (false, false) => cluster::compared(cli, args, redactor, rulings).await?,
     };
+    if !args.audit.is_empty() {
+        remarks.log = Some(audit::join(&args.audit, found.all_mut(), &hides)?);
+        relapses(&mut found);
+    }
     let text = match args.output {
-        DiffFormat::Text => diff::text(&found, super::report::paint(cli)),
+        DiffFormat::Text => diff::text(&found, &remarks, super::report::paint(cli)),
         DiffFormat::Json => diff::json_with(&found, &remarks) + "\n",
         DiffFormat::Yaml => diff::yaml_with(&found, &remarks),
     };
@@ -42,6 +48,20 @@ pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
     }
     print(&text)?;
     Ok(ExitCode::from(code(&found)))
+}
+
+/// What went wrong again belongs to the answers about the whole as well.
+fn relapses(found: &mut Compilation) {
+    let Compilation::Everything(surveyed) = found else { return };
+    let again = surveyed.all.iter().flat_map(|compared| {
+        let told = |field: &FieldDiff| {
+            let relapse = field.told.again.as_ref()?;
+            let (times, by, last) = (relapse.times, relapse.by.clone(), relapse.last.clone());
+            Some(Again { object: compared.diff.object.clone(), path: field.path.to_string(), times, by, last })
+        };
+        compared.diff.fields.iter().filter_map(told)
+    });
+    surveyed.governance.again.extend(again);
 }
 
 /// Whether everything is compared; a baseline names what, if nothing else does.
