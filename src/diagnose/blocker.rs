@@ -97,7 +97,7 @@ pub(super) fn tell(cluster: &Cluster, part: Part<'_>, below: &[Part<'_>], circle
         clock: group.clock.clone(),
         title: group.title(),
         summary: summary(group, shown.len(), count, circle).into(),
-        down: shown.iter().filter(|w| is_down(cluster, w)).count(),
+        down: shown.iter().filter(|w| cluster.is_down(Kind::named(&w.kind), &w.namespace, &w.name)).count(),
         affected: shown,
         pods: count,
         pod_names: group.pods.clone(),
@@ -177,14 +177,6 @@ pub(super) fn is_workload(object: &ObjectRef) -> bool {
             | Kind::ReplicaSet
             | Kind::ReplicationController
     ) || object.kind.contains('.')
-}
-
-fn is_down(cluster: &Cluster, workload: &ObjectRef) -> bool {
-    if &*workload.kind == "Pod" {
-        return false;
-    }
-    let object = cluster.object(Kind::named(&workload.kind), &workload.namespace, &workload.name).is();
-    object.and_then(super::Workload::of).is_some_and(|w| w.desired() > 0 && w.ready() == 0)
 }
 
 fn facts(found: &[Arc<Found>]) -> Facts {

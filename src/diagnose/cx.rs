@@ -2,27 +2,63 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::model::{
-    Cluster, CoverageState, EndpointSlice, Event, KINDS, Kind, Look, Meta, Node, Object, ObjectRef, Pod, Read, Reserved, Seen, Selector,
-    Stored, Time, Touched,
+    Cluster, CoverageState, EndpointSlice, Event, KINDS, Kind, Lineage, Look, Meta, Node, Object, ObjectRef, Owner, Pod, Read, Reserved,
+    Seen, Selector, Stored, Text, Time, Touched,
 };
 
 use super::Workload;
 use super::scheduling::Nodes;
-use super::scheduling::fleet::Fleet;
+use super::scheduling::fleet::{Fleet, Muster};
 
 /// What is worked out of the cluster once for many judges: thrown away when what it was worked out of changes.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     fleet: OnceCell<Fleet>,
+    /// A fleet being made anew, if somebody asked for the last one.
+    muster: Muster,
+    wanted: Cell<bool>,
+    /// By the uid of the owner: pods are judged in the order of their names, and those of one owner have the same.
+    lineage: RefCell<Option<(Text, Arc<Lineage>)>>,
 }
+
+/// Nodes that are looked at before somebody looks at the keyboard again.
+const MUSTERED: usize = 64;
 
 impl Memory {
     pub(super) fn touch(&mut self, touched: &Touched) {
+        self.lineage.take();
         if touched.reads.contains(&Read::set(Kind::Node, None)) {
             self.fleet.take();
+            // Nodes that change faster than they can be looked at must not keep judges waiting.
+            if std::mem::take(&mut self.muster).has_begun() {
+                self.wanted.set(false);
+            }
         }
+        // Pods that wait for a node are judged as soon as all nodes are known.
+        if touched.reads.contains(&Read::coverage(Kind::Node)) {
+            self.wanted.set(true);
+        }
+    }
+
+    /// Works a little ahead for judges that will ask; answers whether more of it is to be done.
+    pub(super) fn prepare(&mut self, cluster: &Cluster) -> bool {
+        if self.fleet.get().is_some() || !self.wanted.get() {
+            return false;
+        }
+        if self.muster.go_on(cluster, MUSTERED) {
+            return true;
+        }
+        let fleet = Fleet::of(cluster, std::mem::take(&mut self.muster));
+        self.wanted.set(false);
+        self.fleet.set(fleet).is_err()
+    }
+
+    fn fleet(&self, cluster: &Cluster) -> &Fleet {
+        self.wanted.set(true);
+        self.fleet.get_or_init(|| Fleet::of(cluster, Muster::default()))
     }
 }
 
@@ -210,7 +246,7 @@ impl<'a> Cx<'a> {
     /// All nodes, those that are alike together.
     pub fn nodes(&self) -> Nodes<'a> {
         self.look(&Look::Set(Kind::Node, None));
-        Nodes::new(self.cluster, self.memory.fleet.get_or_init(|| Fleet::of(self.cluster)))
+        Nodes::new(self.cluster, self.memory.fleet(self.cluster))
     }
 
     /// Pods of a namespace that a selector matches. An empty selector matches none, as for Services and workloads.
@@ -284,10 +320,17 @@ impl<'a> Cx<'a> {
 
     /// The top controller of a pod: what people deployed.
     pub fn workload_of(&self, pod: Pod<'_>) -> ObjectRef {
-        if let Some(owner) = pod.owner() {
-            self.look(&Look::Object(Kind::of(&owner.api_version, &owner.kind), pod.namespace(), &owner.name));
-        }
-        self.cluster.top_owner(pod)
+        let Some(owner) = pod.owner() else { return pod.reference() };
+        self.lineage(owner, pod.namespace(), pod.label("pod-template-hash")).top.clone()
+    }
+
+    /// Everyone above an object, from its owner on: whom a finding holds up changes with them.
+    pub(super) fn lineage(&self, owner: &Owner, namespace: &str, hash: Option<&str>) -> Arc<Lineage> {
+        let known = self.memory.lineage.borrow().as_ref().filter(|(uid, _)| *uid == owner.uid && !uid.is_empty()).map(|(_, l)| l.clone());
+        let lineage = known.unwrap_or_else(|| Arc::new(self.cluster.lineage(owner, namespace, hash)));
+        self.memory.lineage.replace(Some((owner.uid.clone(), lineage.clone())));
+        lineage.above.iter().for_each(|(kind, object)| self.look(&Look::Object(*kind, namespace, &object.name)));
+        lineage
     }
 
     /// The top controller of any object.

@@ -107,6 +107,9 @@ impl Engine {
     /// Judges some of what waits. Call until [`Progress::Done`], or until the time is up.
     pub fn step(&mut self, cluster: &Cluster, now: Time) -> Progress {
         self.waiting.extend(self.ledger.take_due(now));
+        if !self.waiting.is_empty() && self.memory.prepare(cluster) {
+            return Progress::More;
+        }
         for _ in 0..SLICE {
             let Some(subject) = self.waiting.pop_first() else { break };
             let judged = self.judge(View { cluster, now, trace: None }, &subject);
@@ -137,6 +140,11 @@ impl Engine {
     /// Everything found, grouped, folded and ranked: what changed since this was last asked is made anew, the rest is the same.
     pub fn update(&mut self, cluster: &Cluster) -> Report {
         self.grouping.report(cluster)
+    }
+
+    /// Does some of the work of the next [`Engine::update`], for as many groups; it may be left undone.
+    pub fn prepare(&mut self, cluster: &Cluster, groups: usize) -> Progress {
+        self.grouping.advance(cluster, groups)
     }
 
     /// The same, made from nothing.
@@ -182,10 +190,10 @@ impl Engine {
         let present = Present::of(view.cluster, subject).filter(|present| self.options.admits(*present));
         let Some(present) = present else { return Judged::default() };
         let cx = Cx::new(view.cluster, view.now, self.options.clock_is_known, view.trace, &self.memory);
-        owners(&cx, view.cluster, present);
+        let affected = affected(&cx, present);
         let mut found = Vec::new();
         for rows in Shape::of(present).stages() {
-            found.extend(ask(&cx, view.cluster, present, rows));
+            found.extend(ask(&cx, view.cluster, present, affected.as_ref(), rows));
             if !found.is_empty() && !matches!(present, Present::ControlPlane) {
                 break;
             }
@@ -210,7 +218,7 @@ fn judge_unopened(cluster: &Cluster, subject: &Subject) -> Option<Judged> {
 }
 
 /// Asks the rows of a stage; the first that answers wins, but for the control plane, where all are heard.
-fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec<Arc<Found>> {
+fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, affected: Option<&ObjectRef>, rows: &Rows) -> Vec<Arc<Found>> {
     let mut all = Vec::new();
     for generic in [false, true] {
         for row in if generic { &rows.generic } else { &rows.specific } {
@@ -219,7 +227,7 @@ fn ask(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>, rows: &Rows) -> Vec
             }
             let findings = run(row, cx, cluster, present);
             let unknown = cx.take_unknown();
-            all.extend(findings.into_iter().map(|(cause, f)| Arc::new(found(cause, cluster, present, f, &unknown))));
+            all.extend(findings.into_iter().map(|(cause, f)| Arc::new(found(cause, present, affected, f, &unknown))));
             if !all.is_empty() && !matches!(present, Present::ControlPlane) {
                 return all;
             }
@@ -273,15 +281,18 @@ impl Only {
     }
 }
 
-/// Looks at the chain of controllers above an object: whom a finding holds up changes with it.
-fn owners(cx: &Cx<'_>, cluster: &Cluster, present: Present<'_>) {
-    let (namespace, mut owner) = (present.namespace(), present.owner());
-    let mut steps = 0;
-    while let Some(above) = owner.filter(|_| steps < 5) {
-        let kind = Kind::of(&above.api_version, &above.kind);
-        cx.look(&Look::Object(kind, namespace, &above.name));
-        owner = cluster.object(kind, namespace, &above.name).is().and_then(|o| o.meta().controller());
-        steps += 1;
+/// Who is held up by what is found of this subject.
+fn affected(cx: &Cx<'_>, present: Present<'_>) -> Option<ObjectRef> {
+    let hash = match present {
+        Present::Pod(pod) => pod.label("pod-template-hash"),
+        Present::Object(_, object) => object.meta().label("pod-template-hash"),
+        Present::ControlPlane => None,
+    };
+    let top = present.owner().map(|owner| cx.lineage(owner, present.namespace(), hash).top.clone());
+    match present {
+        Present::Object(_, object) if Workload::of(object).is_none() => Some(present.reference()),
+        Present::Pod(_) | Present::Object(..) => top.or_else(|| Some(present.reference())),
+        Present::ControlPlane => None,
     }
 }
 
@@ -323,13 +334,18 @@ fn ask_one(judge: Judge, cx: &Cx<'_>, kind: Kind, object: &Object) -> Option<Fin
     }
 }
 
-fn found(cause: &'static Cause, cluster: &Cluster, present: Present<'_>, mut finding: Finding, unknown: &[(Kind, Box<str>)]) -> Found {
+fn found(
+    cause: &'static Cause,
+    present: Present<'_>,
+    affected: Option<&ObjectRef>,
+    mut finding: Finding,
+    unknown: &[(Kind, Box<str>)],
+) -> Found {
     finding.unchecked.extend(unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
-    let (affected, pod) = match present {
-        Present::Pod(pod) => (cluster.top_owner(pod), Some(pod.reference())),
-        Present::Object(kind, o) if Workload::of(o).is_some() => (cluster.top_controller(kind, o.meta()), None),
-        Present::Object(..) => (present.reference(), None),
-        Present::ControlPlane => (finding.root.clone(), None),
+    let affected = affected.unwrap_or(&finding.root).clone();
+    let pod = match present {
+        Present::Pod(pod) => Some(pod.reference()),
+        Present::Object(..) | Present::ControlPlane => None,
     };
     Found { cause, finding: finding.packed([Some(&affected), pod.as_ref()]), affected, pod }
 }

@@ -75,9 +75,15 @@ impl Gathered {
         }
     }
 
-    /// The groups that changed since this was last asked; those without members are gone.
-    pub fn take_changed(&mut self) -> BTreeSet<Number> {
-        std::mem::take(&mut self.changed)
+    /// Some of the groups that changed since this was last asked; those without members are gone.
+    pub fn take_changed(&mut self, most: usize) -> BTreeSet<Number> {
+        let rest = self.changed.iter().nth(most).copied().map(|next| self.changed.split_off(&next));
+        std::mem::replace(&mut self.changed, rest.unwrap_or_default())
+    }
+
+    /// Whether more of them did.
+    pub fn has_changed(&self) -> bool {
+        !self.changed.is_empty()
     }
 
     /// How many numbers are in use at most.

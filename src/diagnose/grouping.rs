@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::model::{Cluster, Read};
 
 use super::blocker::{self, Blocker, Part};
-use super::engine::Found;
+use super::engine::{Found, Progress};
 use super::fold::{self, Place};
 use super::gather::{Gathered, Number};
 use super::group::{self, Group};
@@ -27,6 +27,11 @@ pub(super) struct Grouping {
     below: HashMap<Number, Vec<Number>>,
     /// Blockers that say something of what a look would show.
     watchers: HashMap<Read, Vec<Number>>,
+    /// Groups that were joined again since groups were folded last, and those that may wait for others now.
+    joined: BTreeSet<Number>,
+    concerned: BTreeSet<Number>,
+    /// Some group came, went, weighs otherwise, or waits for another one.
+    moved: bool,
     /// Blockers to be told again.
     stale: BTreeSet<Number>,
     ranked: Vec<Arc<Blocker>>,
@@ -81,53 +86,63 @@ impl Grouping {
 
     /// Everything found, joined, folded and ranked.
     pub fn report(&mut self, cluster: &Cluster) -> Report {
-        let changed = self.gathered.take_changed();
-        self.made.resize_with(self.gathered.len(), Made::default);
-        let mut moved = false;
-        let mut concerned = BTreeSet::new();
-        for number in &changed {
-            moved |= self.join(*number, &mut concerned);
-        }
-        for number in concerned {
-            moved |= self.connect(number);
-        }
-        if moved {
-            self.fold();
-        }
-        self.stale.extend(changed.iter().filter_map(|number| Some(self.made[*number as usize].place?.root)));
-        for number in std::mem::take(&mut self.stale) {
-            self.tell(cluster, number);
-        }
+        while self.advance(cluster, usize::MAX) == Progress::More {}
         let quiet: Vec<Arc<Quiet>> = self.quiet.keys().cloned().collect();
         Report { summary: self.stuck.summary(cluster, quiet.len()), blockers: self.ranked.clone(), quiet }
     }
 
-    /// Joins the findings of a group again; answers whether it came, went, or weighs otherwise.
-    fn join(&mut self, number: Number, concerned: &mut BTreeSet<Number>) -> bool {
+    /// Does some of the work of the next report: joins so many groups again, or tells so many blockers.
+    pub fn advance(&mut self, cluster: &Cluster, most: usize) -> Progress {
+        self.made.resize_with(self.gathered.len(), Made::default);
+        let changed = self.gathered.take_changed(most);
+        for number in &changed {
+            self.join(*number);
+        }
+        self.joined.extend(&changed);
+        if self.gathered.has_changed() {
+            return Progress::More;
+        }
+        for number in std::mem::take(&mut self.concerned) {
+            self.connect(number);
+        }
+        if std::mem::take(&mut self.moved) {
+            self.fold();
+        }
+        let joined = std::mem::take(&mut self.joined);
+        self.stale.extend(joined.iter().filter_map(|number| Some(self.made[*number as usize].place?.root)));
+        let left = most.saturating_sub(changed.len());
+        for number in self.stale.iter().copied().take(left).collect::<Vec<_>>() {
+            self.stale.remove(&number);
+            self.tell(cluster, number);
+        }
+        if self.stale.is_empty() { Progress::Done } else { Progress::More }
+    }
+
+    /// Joins the findings of a group again.
+    fn join(&mut self, number: Number) {
         let made = &mut self.made[number as usize];
         let before = made.group.take();
         made.group = self.gathered.members(number).and_then(|members| group::join(members, before.as_ref()));
         let alike = before.as_ref().zip(made.group.as_ref()).is_some_and(|(before, now)| before.is_about_the_same(now));
         if !alike {
             let ends = made.group.as_ref().map(Ends::of).unwrap_or_default();
-            self.ties.tie(number, &made.ends, &ends, concerned);
+            self.ties.tie(number, &made.ends, &ends, &mut self.concerned);
             made.ends = ends;
         }
         if made.group.is_none() {
             self.gathered.close(number);
             self.stale.insert(number);
         }
-        before.as_ref().map(weight) != made.group.as_ref().map(weight)
+        self.moved |= before.as_ref().map(weight) != made.group.as_ref().map(weight);
     }
 
-    /// Finds out again what a group waits on; answers whether that is something else now.
-    fn connect(&mut self, number: Number) -> bool {
+    /// Finds out again what a group waits on.
+    fn connect(&mut self, number: Number) {
         let other = |number: Number| self.made.get(number as usize)?.group.as_ref();
         let edges = other(number).map(|group| self.ties.edges(number, group, other)).unwrap_or_default();
         let made = &mut self.made[number as usize];
-        let moved = made.edges != edges;
+        self.moved |= made.edges != edges;
         made.edges = edges;
-        moved
     }
 
     /// Folds everything again: a walk along all edges costs less than finding out which ones matter.

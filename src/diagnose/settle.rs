@@ -35,8 +35,13 @@ pub fn settle(before: &Settled, mut report: Report, now: Time) -> Settled {
     returned.retain(|id, _| !gone.iter().any(|b| b.id == *id));
     let still = still.into_iter().filter(|(b, gone)| now.since(*gone) < clears(b));
     let newly = gone.into_iter().filter(|b| clears(b) > 0).map(|b| (b.clone(), now));
-    let mut clearing: Vec<(Arc<Blocker>, Time)> = still.cloned().chain(newly).collect();
-    leave_replaced_out(&mut clearing, &report);
+    let mut clearing: Vec<(Arc<Blocker>, Time)> = still.cloned().collect();
+    let known = clearing.len();
+    clearing.extend(newly);
+    // What cleared before is replaced only by something that is new.
+    if clearing.len() > known || hold(new, &objects(&clearing)) {
+        leave_replaced_out(&mut clearing, &report.blockers);
+    }
     if !returned.is_empty() {
         report.blockers.iter_mut().for_each(|b| keep_since(b, &returned));
     }
@@ -53,15 +58,20 @@ fn apart<'a>(old: &'a [Arc<Blocker>], new: &'a [Arc<Blocker>]) -> (&'a [Arc<Bloc
 }
 
 /// Told more exactly now, or by another name: what it held up is held up still.
-fn leave_replaced_out(clearing: &mut Vec<(Arc<Blocker>, Time)>, report: &Report) {
-    if clearing.is_empty() {
-        return;
-    }
-    let asked: HashSet<&ObjectRef> = clearing.iter().flat_map(|(b, _)| &*b.affected).collect();
-    let held: HashSet<&ObjectRef> = report.blockers.iter().flat_map(|b| &*b.affected).filter(|a| asked.contains(a)).collect();
+fn leave_replaced_out(clearing: &mut Vec<(Arc<Blocker>, Time)>, blockers: &[Arc<Blocker>]) {
+    let asked = objects(clearing);
+    let held: HashSet<&ObjectRef> = blockers.iter().flat_map(|b| &*b.affected).filter(|a| asked.contains(a)).collect();
     let replaced: Vec<bool> = clearing.iter().map(|(b, _)| b.affected.iter().all(|a| held.contains(a))).collect();
     let mut replaced = replaced.into_iter();
     clearing.retain(|_| !replaced.next().unwrap_or(false));
+}
+
+fn objects(clearing: &[(Arc<Blocker>, Time)]) -> HashSet<&ObjectRef> {
+    clearing.iter().flat_map(|(b, _)| &*b.affected).collect()
+}
+
+fn hold(blockers: &[Arc<Blocker>], asked: &HashSet<&ObjectRef>) -> bool {
+    !asked.is_empty() && blockers.iter().flat_map(|b| &*b.affected).any(|a| asked.contains(a))
 }
 
 fn keep_since(blocker: &mut Arc<Blocker>, returned: &BTreeMap<String, Time>) {

@@ -107,16 +107,15 @@ impl<'a> Workload<'a> {
         Condition::find(self.conditions(), kind)
     }
 
-    /// Pods it should have now. `spec.replicas` absent means 1.
+    /// Pods it should have now.
     pub fn desired(self) -> i64 {
         match self {
-            Self::Deployment(o) => o.spec.replicas.unwrap_or(1),
-            Self::StatefulSet(o) => o.spec.replicas.unwrap_or(1),
-            Self::DaemonSet(o) => o.status.desired_number_scheduled,
-            Self::Job(o) if o.spec.suspend || is_finished(o) => 0,
-            Self::Job(o) => o.spec.parallelism.unwrap_or(1).min(o.spec.completions.map_or(i64::MAX, |c| (c - o.status.succeeded).max(0))),
+            Self::Deployment(o) => o.desired(),
+            Self::StatefulSet(o) => o.desired(),
+            Self::DaemonSet(o) => o.desired(),
+            Self::Job(o) => o.desired(),
             Self::CronJob(_) => 0,
-            Self::ReplicaSet(o) => o.spec.replicas.unwrap_or(1),
+            Self::ReplicaSet(o) => o.desired(),
         }
     }
 
@@ -156,38 +155,15 @@ impl<'a> Workload<'a> {
 
     /// Nothing is missing, nothing is on its way, nothing is switched off: not judged.
     pub(super) fn is_complete(self) -> bool {
-        let seen = self.observed_generation().is_none_or(|g| g >= self.meta().generation);
-        seen && match self {
-            Self::Deployment(o) => {
-                let s = &o.status;
-                let desired = self.desired();
-                desired > 0 && !o.spec.paused && s.updated_replicas >= desired && s.available_replicas >= desired && s.replicas <= desired
-            }
-            Self::StatefulSet(o) => {
-                let s = &o.status;
-                let desired = self.desired();
-                let available = s.available_replicas.max(s.ready_replicas);
-                desired > 0
-                    && s.ready_replicas >= desired
-                    && available >= desired
-                    && (s.update_revision.is_empty() || s.current_revision == s.update_revision)
-            }
-            Self::DaemonSet(o) => {
-                let s = &o.status;
-                s.number_available >= s.desired_number_scheduled
-                    && s.updated_number_scheduled >= s.desired_number_scheduled
-                    && s.number_misscheduled == 0
-            }
-            Self::Job(o) => !o.spec.suspend && Condition::find(&o.status.conditions, "Complete").is_some_and(Condition::is_true),
+        match self {
+            Self::Deployment(o) => o.is_complete(),
+            Self::StatefulSet(o) => o.is_complete(),
+            Self::DaemonSet(o) => o.is_complete(),
+            Self::Job(o) => o.is_complete(),
             Self::CronJob(_) => false,
-            Self::ReplicaSet(o) => self.desired() > 0 && o.status.available_replicas >= self.desired(),
+            Self::ReplicaSet(o) => o.is_complete(),
         }
     }
-}
-
-/// A Job that is Complete or Failed.
-fn is_finished(job: &Job) -> bool {
-    job.status.conditions.iter().any(|c| matches!(&*c.kind, "Complete" | "Failed") && c.is_true())
 }
 
 /// The object's name for reports.

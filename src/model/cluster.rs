@@ -1,5 +1,7 @@
 //! Cluster: the one picture. Changed only by [`Cluster::apply`]; everything else looks.
 
+mod lineage;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,9 +12,11 @@ use super::pods::{Pods, Reserved, Witness};
 use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
-    Batch, Coverage, CoverageState, Delta, EndpointSlice, Event, Kind, Meta, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen,
+    Batch, Coverage, CoverageState, Delta, EndpointSlice, Event, Kind, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen,
     Selector, Stored, kinds::Shape,
 };
+
+pub use lineage::Lineage;
 
 /// Namespace and name.
 type At = (Box<str>, Box<str>);
@@ -113,8 +117,12 @@ impl Cluster {
 
     /// Whether an object is there and plainly well: see [`Object::is_well`]. It is not opened for that.
     pub fn has_well(&self, kind: Kind, namespace: &str, name: &str) -> bool {
-        let store = self.stores.get(&kind);
-        store.and_then(|store| store.kept(store.find(namespace, name)?)).is_some_and(Kept::is_well)
+        self.kept(kind, namespace, name).is_some_and(Kept::is_well)
+    }
+
+    /// Whether an object is a workload that wants pods and has none that is ready. It is not opened for that.
+    pub fn is_down(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.kept(kind, namespace, name).is_some_and(Kept::is_down)
     }
 
     /// Whether an object is there that is not plainly well and is like this. It does not stay open for that.
@@ -152,10 +160,16 @@ impl Cluster {
         slots.filter_map(move |(store, at)| store.get_if(at, &is)).filter_map(T::of)
     }
 
-    /// What somebody makes of each object of a kind, by namespace and name. None of them stays open for that.
-    pub fn each<'a, T: Stored + 'a, R: 'a>(&'a self, namespace: Option<&str>, of: impl Fn(&T) -> R + 'a) -> impl Iterator<Item = R> {
+    /// What somebody makes of each object of a kind, by namespace and name, from the one at this place on. None of them stays open for
+    /// that.
+    pub fn each<'a, T: Stored + 'a, R: 'a>(
+        &'a self,
+        namespace: Option<&str>,
+        from: usize,
+        of: impl Fn(&T) -> R + 'a,
+    ) -> impl Iterator<Item = R> {
         let store = self.stores.get(&T::KIND);
-        let slots = store.into_iter().flat_map(move |store| store.slots(namespace).map(move |at| (store, at)));
+        let slots = store.into_iter().flat_map(move |store| store.slots(namespace).skip(from).map(move |at| (store, at)));
         slots.filter_map(move |(store, at)| store.look(at, |object| T::of(object).map(&of)).flatten())
     }
 
@@ -285,36 +299,6 @@ impl Cluster {
     /// An object of a kind without a row, by the text of its kind (`Certificate.cert-manager.io`).
     pub fn other(&self, kind: &str, namespace: &str, name: &str) -> Option<&Other> {
         self.find(Kind::Other, namespace, &other_name(kind, name)).and_then(Other::of)
-    }
-
-    /// Follows controllers upwards: Pod → ReplicaSet → Deployment, Job → CronJob. A pod without one is its own.
-    pub fn top_controller(&self, kind: Kind, meta: &Meta) -> ObjectRef {
-        let Some(owner) = meta.controller() else { return ObjectRef::new(kind.row().name, &meta.namespace, &meta.name) };
-        self.top_of(owner, &meta.namespace, meta.label("pod-template-hash"), 0)
-    }
-
-    /// The same, beginning at an owner reference.
-    pub fn top_owner(&self, pod: Pod<'_>) -> ObjectRef {
-        pod.owner().map_or_else(|| pod.reference(), |owner| self.top_of(owner, pod.namespace(), pod.label("pod-template-hash"), 0))
-    }
-
-    fn top_of(&self, owner: &super::Owner, namespace: &str, hash: Option<&str>, depth: usize) -> ObjectRef {
-        let kind = Kind::of(&owner.api_version, &owner.kind);
-        let name = super::kinds::qualified(&owner.api_version, &owner.kind);
-        let itself = || ObjectRef::new(name.clone().into_owned(), namespace, &owner.name);
-        // A Node owns its mirror pods; it does not make them.
-        if depth > 4 || kind == Kind::Node {
-            return itself();
-        }
-        match self.find(kind, namespace, &owner.name).map(|o| o.meta().controller()) {
-            Some(Some(above)) => self.top_of(above, namespace, None, depth + 1),
-            Some(None) => itself(),
-            // ReplicaSets may still be loading: the hash label tells the Deployment's name.
-            None => match (kind, hash.and_then(|h| owner.name.strip_suffix(h)).and_then(|n| n.strip_suffix('-'))) {
-                (Kind::ReplicaSet, Some(deployment)) => ObjectRef::new("Deployment", namespace, deployment),
-                _ => itself(),
-            },
-        }
     }
 
     #[cfg(test)]

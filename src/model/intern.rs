@@ -2,7 +2,9 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
+
+use super::sharded::Sharded;
 
 /// A string of an [`Interner`]. Equal symbols are equal strings; their order is that of arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -19,7 +21,7 @@ pub(super) struct Interner {
     arena: String,
     spans: Vec<Span>,
     free: Vec<u32>,
-    table: HashTable<u32>,
+    table: Sharded,
     hasher: DefaultHashBuilder,
     unused: usize,
 }
@@ -34,7 +36,7 @@ struct Span {
 impl Default for Interner {
     fn default() -> Self {
         let spans = vec![Span { start: 0, len: 0, uses: 1 }];
-        Self { arena: String::new(), spans, free: Vec::new(), table: HashTable::new(), hasher: DefaultHashBuilder::default(), unused: 0 }
+        Self { arena: String::new(), spans, free: Vec::new(), table: Sharded::default(), hasher: DefaultHashBuilder::default(), unused: 0 }
     }
 }
 
@@ -53,7 +55,7 @@ impl Interner {
         if text.is_empty() {
             return Some(Sym::EMPTY);
         }
-        self.table.find(self.hasher.hash_one(text), |n| self.text(self.spans[*n as usize]) == text).map(|n| Sym(*n))
+        self.table.find(self.hasher.hash_one(text), |n| self.text(self.spans[*n as usize]) == text).map(Sym)
     }
 
     /// The symbol of a string, used once more.
@@ -95,7 +97,7 @@ impl Interner {
         };
         self.spans[n as usize] = span;
         let (spans, arena, hasher) = (&self.spans, &self.arena, &self.hasher);
-        self.table.insert_unique(hasher.hash_one(text), n, |n| {
+        self.table.insert(hasher.hash_one(text), n, |n| {
             let span = spans[*n as usize];
             hasher.hash_one(&arena[span.start as usize..(span.start + span.len) as usize])
         });
@@ -104,9 +106,7 @@ impl Interner {
 
     fn forget(&mut self, sym: Sym) {
         let hash = self.hasher.hash_one(self.get(sym));
-        if let Ok(entry) = self.table.find_entry(hash, |n| *n == sym.0) {
-            entry.remove();
-        }
+        self.table.remove(hash, sym.0);
         self.unused += self.spans[sym.0 as usize].len as usize;
         self.spans[sym.0 as usize] = Span::default();
         self.free.push(sym.0);

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use super::Object;
 use super::pack::{Pack, put, take};
 use super::squeeze::{Dictionary, Scratch, squeeze, unsqueeze};
+use super::{Object, Owner};
 
 /// Flags, a mark if there is one, name, namespace, and the rest of the object, squeezed. With the same dictionary equal bytes are equal objects.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,6 +21,7 @@ const MOST_ROOM: usize = 64 << 10;
 const SHARES: u8 = 1;
 const WELL: u8 = 2;
 const MARKED: u8 = 4;
+const DOWN: u8 = 8;
 
 impl Kept {
     /// Packs an object under the name that its store knows it by. What is kept has no spare capacity and was never moved.
@@ -29,7 +30,8 @@ impl Kept {
         scratch.out.clear();
         let mark = object.serving_mark();
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        scratch.out.push(flag(dictionary.is_some(), SHARES) | flag(object.is_well(), WELL) | flag(mark.is_some(), MARKED));
+        let states = flag(object.is_well(), WELL) | flag(object.is_down(), DOWN);
+        scratch.out.push(flag(dictionary.is_some(), SHARES) | flag(mark.is_some(), MARKED) | states);
         mark.iter().for_each(|mark| scratch.out.extend_from_slice(&mark.to_le_bytes()));
         put_key(&mut scratch.out, name);
         put_key(&mut scratch.out, &object.meta().namespace);
@@ -50,24 +52,37 @@ impl Kept {
 
     /// The object in its own shape.
     pub(super) fn open(&self, dictionary: &Dictionary) -> Object {
-        let mut rest = self.keys();
-        let (name, namespace) = (take_key(&mut rest), take_key(&mut rest));
-        let front = &self.0[..self.0.len() - rest.len()];
-        let mut object = ROOM.with_borrow_mut(|all| {
-            all.clear();
-            all.shrink_to(MOST_ROOM);
-            all.extend_from_slice(if self.uses_dictionary() { dictionary.bytes() } else { &[] });
-            all.extend_from_slice(front);
-            let start = all.len();
-            unsqueeze(rest, all);
-            Object::unpack(&mut &all[start..])
-        });
+        let mut object = self.read(dictionary, Object::unpack);
+        let mut keys = self.keys();
+        let (name, namespace) = (take_key(&mut keys), take_key(&mut keys));
         let meta = object.meta_mut();
         meta.namespace = namespace.into();
         if meta.name.is_empty() {
             meta.name = name.into();
         }
         object
+    }
+
+    /// Who made it. Nothing but its metadata is unpacked.
+    pub(super) fn controller(&self, dictionary: &Dictionary) -> Option<Owner> {
+        self.read(dictionary, Object::unpack_meta).controller().cloned()
+    }
+
+    /// What somebody reads in the packed object.
+    fn read<T>(&self, dictionary: &Dictionary, of: impl FnOnce(&mut &[u8]) -> T) -> T {
+        let mut rest = self.keys();
+        take_key(&mut rest);
+        take_key(&mut rest);
+        let front = &self.0[..self.0.len() - rest.len()];
+        ROOM.with_borrow_mut(|all| {
+            all.clear();
+            all.shrink_to(MOST_ROOM);
+            all.extend_from_slice(if self.uses_dictionary() { dictionary.bytes() } else { &[] });
+            all.extend_from_slice(front);
+            let start = all.len();
+            unsqueeze(rest, all);
+            of(&mut &all[start..])
+        })
     }
 
     pub(super) fn uses_dictionary(&self) -> bool {
@@ -77,6 +92,11 @@ impl Kept {
     /// See [`Object::is_well`].
     pub(super) fn is_well(&self) -> bool {
         self.has(WELL)
+    }
+
+    /// See [`Object::is_down`].
+    pub(super) fn is_down(&self) -> bool {
+        self.has(DOWN)
     }
 
     fn has(&self, flag: u8) -> bool {
@@ -114,10 +134,30 @@ impl Object {
             Self::ReplicaSet(o) => o.meta.controller().is_some(),
             Self::PersistentVolumeClaim(o) => &*o.status.phase == "Bound" && o.status.conditions.is_empty(),
             Self::PersistentVolume(o) => matches!(&*o.status.phase, "Bound" | "Available"),
+            Self::Deployment(o) => o.is_complete(),
+            Self::StatefulSet(o) => o.is_complete(),
+            Self::DaemonSet(o) => o.is_complete(),
+            Self::Job(o) => o.is_complete(),
             Self::Event(_) | Self::EndpointSlice(_) | Self::Lease(_) => true,
             _ => false,
         };
         is_well && self.meta().deleted.is_none()
+    }
+}
+
+impl Object {
+    /// A workload that wants pods and has none that is ready.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what makes no pods wants none")]
+    pub fn is_down(&self) -> bool {
+        let (desired, ready) = match self {
+            Self::Deployment(o) => (o.desired(), o.status.ready_replicas),
+            Self::StatefulSet(o) => (o.desired(), o.status.ready_replicas),
+            Self::DaemonSet(o) => (o.desired(), o.status.number_ready),
+            Self::Job(o) => (o.desired(), o.status.ready),
+            Self::ReplicaSet(o) => (o.desired(), o.status.ready_replicas),
+            _ => (0, 0),
+        };
+        desired > 0 && ready == 0
     }
 }
 

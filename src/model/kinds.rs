@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::pack::Pack;
+use super::pack::{Pack, take};
 use super::pull::Pull;
 use super::read::Reader;
 use super::*;
@@ -287,6 +287,14 @@ pub(super) fn qualified<'k>(api_version: &str, kind: &'k str) -> Cow<'k, str> {
     }
 }
 
+impl Object {
+    /// The metadata of a packed object, which stands in front in every shape.
+    pub(super) fn unpack_meta(input: &mut &[u8]) -> Meta {
+        *input = input.get(1..).unwrap_or_default();
+        if take(input) & 1 == 1 { Meta::unpack(input) } else { Meta::default() }
+    }
+}
+
 /// The direct reading of a pod, for comparison.
 #[cfg(test)]
 pub(super) fn read_whole_pod(json: &[u8]) -> Option<PodObject> {
@@ -306,4 +314,23 @@ pub(super) fn read_first_object(kind: Kind, json: &[u8]) -> Option<(usize, Optio
 pub fn read_object(kind: Kind, json: &[u8]) -> Option<Object> {
     let mut r = Reader::new(json);
     pull(kind, &mut r).filter(|o| r.is_at_end() && !o.meta().name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_stands_in_front_of_every_packed_object() {
+        let json =
+            br#"{"kind":"Thing","apiVersion":"a.b/v1","metadata":{"name":"n","namespace":"s","uid":"u","generation":3,"labels":{"a":"b"},
+            "ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"v","controller":true}]}}"#;
+        for row in KINDS {
+            let Some(object) = read_object(row.kind, json).filter(|_| row.kind != Kind::Pod) else { continue };
+            let mut packed = Vec::new();
+            object.pack(&mut packed);
+            assert_eq!(Object::unpack_meta(&mut &*packed), *object.meta(), "{}", row.name);
+            assert!(object.meta().controller().is_some_and(|owner| &*owner.name == "d"), "{}", row.name);
+        }
+    }
 }

@@ -28,6 +28,7 @@ mod read;
 mod reads;
 mod selector;
 mod service;
+mod sharded;
 mod shelf;
 mod squeeze;
 mod storage;
@@ -38,7 +39,7 @@ mod workload;
 
 pub use admission::*;
 pub use batch::Batch;
-pub use cluster::{Cluster, Touched};
+pub use cluster::{Cluster, Lineage, Touched};
 pub use coverage::{Coverage, CoverageState, Seen};
 pub use delta::{Delta, Place};
 pub use env::EnvVar;

@@ -14,10 +14,10 @@ packed_api! {
 
     /// Any other kind, built-in or custom, and objects that their own shape refused.
     pub struct Other {
-        api_version: Text,
-        kind: Text,
         #[serde(rename = "metadata")]
         meta: Meta,
+        api_version: Text,
+        kind: Text,
         status: OtherStatus,
     }
 

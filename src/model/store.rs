@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::Object;
 use super::intern::push;
 use super::kept::Kept;
 use super::squeeze::{Dictionary, Scratch};
+use super::{Object, Owner};
 
 /// Below a kilobyte, as in the views of pods.
 const PAGE: usize = 16;
@@ -58,6 +58,14 @@ impl Store {
         match self.view(at) {
             Some(object) => Some(of(object)),
             None => self.kept(at).map(|kept| of(&kept.open(&self.dictionary))),
+        }
+    }
+
+    /// Who made the object in a slot; the outer `None` where there is none. It is not opened for that.
+    pub(super) fn controller(&self, at: u32) -> Option<Option<Owner>> {
+        match self.view(at) {
+            Some(object) => Some(object.meta().controller().cloned()),
+            None => self.kept(at).map(|kept| kept.controller(&self.dictionary)),
         }
     }
 

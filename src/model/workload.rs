@@ -263,3 +263,80 @@ packed_api! {
         conditions: Vec<Condition>,
     }
 }
+
+impl Deployment {
+    /// Pods it should have. `spec.replicas` absent means 1.
+    pub fn desired(&self) -> i64 {
+        self.spec.replicas.unwrap_or(1)
+    }
+
+    /// Nothing is missing, nothing is on its way, nothing is switched off, by its own words.
+    pub fn is_complete(&self) -> bool {
+        let (status, desired) = (&self.status, self.desired());
+        let all = status.updated_replicas >= desired && status.available_replicas >= desired && status.replicas <= desired;
+        status.observed_generation >= self.meta.generation && desired > 0 && !self.spec.paused && all
+    }
+}
+
+impl StatefulSet {
+    /// See [`Deployment::desired`].
+    pub fn desired(&self) -> i64 {
+        self.spec.replicas.unwrap_or(1)
+    }
+
+    /// See [`Deployment::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        let (status, desired) = (&self.status, self.desired());
+        let all = status.ready_replicas >= desired && status.available_replicas.max(status.ready_replicas) >= desired;
+        let updated = status.update_revision.is_empty() || status.current_revision == status.update_revision;
+        status.observed_generation >= self.meta.generation && desired > 0 && all && updated
+    }
+}
+
+impl DaemonSet {
+    /// Pods it should have: one for each node that fits.
+    pub fn desired(&self) -> i64 {
+        self.status.desired_number_scheduled
+    }
+
+    /// See [`Deployment::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        let (status, desired) = (&self.status, self.desired());
+        let all = status.number_available >= desired && status.updated_number_scheduled >= desired;
+        status.observed_generation >= self.meta.generation && all && status.number_misscheduled == 0
+    }
+}
+
+impl Job {
+    /// Pods it should have at this moment.
+    pub fn desired(&self) -> i64 {
+        if self.spec.suspend || self.is_finished() {
+            return 0;
+        }
+        let left = self.spec.completions.map_or(i64::MAX, |completions| (completions - self.status.succeeded).max(0));
+        self.spec.parallelism.unwrap_or(1).min(left)
+    }
+
+    /// See [`Deployment::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        !self.spec.suspend && Condition::find(&self.status.conditions, "Complete").is_some_and(Condition::is_true)
+    }
+
+    /// Complete or failed.
+    fn is_finished(&self) -> bool {
+        self.status.conditions.iter().any(|c| matches!(&*c.kind, "Complete" | "Failed") && c.is_true())
+    }
+}
+
+impl ReplicaSet {
+    /// See [`Deployment::desired`].
+    pub fn desired(&self) -> i64 {
+        self.spec.replicas.unwrap_or(1)
+    }
+
+    /// See [`Deployment::is_complete`].
+    pub fn is_complete(&self) -> bool {
+        let desired = self.desired();
+        self.status.observed_generation >= self.meta.generation && desired > 0 && self.status.available_replicas >= desired
+    }
+}

@@ -37,6 +37,11 @@ impl Triage {
         progress
     }
 
+    /// Does some of the work of the next report.
+    pub fn prepare(&mut self, groups: usize) -> Progress {
+        self.engine.prepare(&self.cluster, groups)
+    }
+
     /// What is found now; what did not change since this was last asked costs nothing.
     pub fn report(&mut self) -> Report {
         self.engine.update(&self.cluster)

@@ -1,5 +1,5 @@
-//! Fleet: the nodes of a cluster, those that no pod can tell apart taken together. Made once for as long as no node changes; no node
-//! stays open for it.
+//! Fleet: the nodes of a cluster, those that no pod can tell apart taken together. Made once for as long as no node changes, some nodes
+//! at a time; none stays open for it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,9 +36,27 @@ struct Values {
     without: Vec<u32>,
 }
 
+/// The nodes that a fleet is being made of.
+#[derive(Debug, Default)]
+pub(in crate::diagnose) struct Muster(Vec<Node>);
+
+impl Muster {
+    pub(in crate::diagnose) fn has_begun(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Takes in so many nodes more; answers whether there are others.
+    pub(in crate::diagnose) fn go_on(&mut self, cluster: &Cluster, nodes: usize) -> bool {
+        let before = self.0.len();
+        self.0.extend(cluster.each(None, before, outline).take(nodes));
+        self.0.len() == before + nodes
+    }
+}
+
 impl Fleet {
-    pub(in crate::diagnose) fn of(cluster: &Cluster) -> Self {
-        let nodes: Vec<Node> = cluster.each(None, outline).collect();
+    /// Of all nodes, of which some were mustered before.
+    pub(in crate::diagnose) fn of(cluster: &Cluster, Muster(mut nodes): Muster) -> Self {
+        nodes.extend(cluster.each(None, nodes.len(), outline));
         let own = own_labels(&nodes);
         let mut alike: HashMap<String, Vec<u32>> = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
@@ -304,7 +322,9 @@ mod tests {
     #[test]
     fn nodes_that_are_taken_together_answer_alike_and_none_is_left_out() {
         let cluster = cluster();
-        let fleet = Fleet::of(&cluster);
+        let mut muster = Muster::default();
+        while muster.go_on(&cluster, 30) {}
+        let fleet = Fleet::of(&cluster, muster);
         let nodes = Nodes::new(&cluster, &fleet);
         assert_eq!(nodes.classes().count(), 2);
         let mut selecting = PodSpec::default();

@@ -2,10 +2,11 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 use crate::model::Phase;
-use crate::model::intern::{Interner, push};
+use crate::model::intern::{Interner, Sym, push};
+use crate::model::sharded::Sharded;
 
 use super::arrival::{Arrival, ArrivalUid, Arrivals, Rest, Span};
 use super::chain::{Link, NONE, chain, join, leave};
@@ -22,7 +23,7 @@ use super::views::Views;
 pub(in crate::model) struct Pods {
     pub(super) rows: Vec<Option<PodRow>>,
     free: Vec<u32>,
-    by_name: HashTable<u32>,
+    by_name: Sharded,
     hasher: DefaultHashBuilder,
     pub(super) strings: Interner,
     pub(super) namespaces: Counted<NamespaceEntry>,
@@ -41,8 +42,9 @@ pub(in crate::model) struct Guests {
     owners: Vec<u32>,
     labels: Vec<u32>,
     specs: Vec<u32>,
-    /// The template of the pod before: in the order of names it is that of the next pod too.
+    /// The template of the pod before, and what its name begins with: in the order of names they are those of the next pod too.
     last: Option<(Kin, u32)>,
+    prefix: Option<Sym>,
 }
 
 /// Positions in a batch that make up a template.
@@ -67,7 +69,7 @@ impl Pods {
         });
         let labels = labels.collect();
         let specs = arrivals.specs.iter().map(|packed| self.specs.take(SpecEntry::new(packed)).0);
-        Guests { owners, labels, specs: specs.collect(), last: None }
+        Guests { owners, labels, specs: specs.collect(), last: None, prefix: None }
     }
 
     /// Lets go of what no pod of the batch took.
@@ -88,7 +90,7 @@ impl Pods {
         let rest = std::mem::replace(&mut arrivals.pods.get_mut(n)?.rest, Rest::Plain);
         let (arrivals, arrival) = (&*arrivals, arrivals.pods.get(n)?);
         let template = self.template(arrivals, arrival, guests)?;
-        let known = self.find(arrivals.get(arrival.namespace), arrivals.get(arrival.name));
+        let known = self.templates.get(template).and_then(|t| self.find_in(t.namespace, arrivals.get(arrival.name)));
         if let Some(row) = known {
             if self.is_same(row, arrivals, arrival, &rest, template) {
                 self.release_template(template);
@@ -97,7 +99,7 @@ impl Pods {
             witness.sees(self, row);
             self.take_out(row);
         }
-        let row = self.put_in(arrivals, arrival, rest, template);
+        let row = self.put_in(arrivals, arrival, rest, template, guests);
         witness.sees(self, row);
         Some(row)
     }
@@ -127,14 +129,17 @@ impl Pods {
     }
 
     pub(in crate::model) fn find(&self, namespace: &str, name: &str) -> Option<u32> {
-        let namespace = self.namespaces.find(&NamespaceEntry::new(self.strings.find(namespace)?))?;
+        self.find_in(self.namespaces.find(&NamespaceEntry::new(self.strings.find(namespace)?))?, name)
+    }
+
+    fn find_in(&self, namespace: u32, name: &str) -> Option<u32> {
         let same = |at: &u32| {
             self.row(*at).is_some_and(|row| {
                 self.templates.get(row.template).is_some_and(|t| t.namespace == namespace)
                     && is_name(name, self.strings.get(row.prefix), row.suffix.text())
             })
         };
-        self.by_name.find(self.hash(namespace, name), same).copied()
+        self.by_name.find(self.hash(namespace, name), same)
     }
 
     /// Rows of the pods that a template's chain holds.
@@ -192,15 +197,20 @@ impl Pods {
     }
 
     /// The template is used by the row from now on.
-    fn put_in(&mut self, arrivals: &Arrivals, arrival: &Arrival, rest: Rest, template: u32) -> u32 {
+    fn put_in(&mut self, arrivals: &Arrivals, arrival: &Arrival, rest: Rest, template: u32, guests: &mut Guests) -> u32 {
         let name = arrivals.get(arrival.name);
         let (prefix, suffix) = if self.names_its_pods(template) { (name, Suffix::default()) } else { Suffix::split(name) };
+        let prefix = match guests.prefix.filter(|known| !prefix.is_empty() && self.strings.get(*known) == prefix) {
+            Some(known) => self.strings.again(known),
+            None => self.strings.take(prefix),
+        };
+        guests.prefix = Some(prefix);
         let row = PodRow {
             uid: match arrival.uid {
                 ArrivalUid::Uuid(words) => Uid::of_uuid(words),
                 ArrivalUid::Text(span) => Uid::take(arrivals.get(span), &mut self.strings),
             },
-            prefix: self.strings.take(prefix),
+            prefix,
             suffix,
             template,
             node: self.take_node(arrivals.get(arrival.node)),
@@ -236,7 +246,7 @@ impl Pods {
         let (prefix, suffix) = (self.strings.get(row.prefix), row.suffix);
         let hash = hash_of(&self.hasher, namespace, prefix, &suffix);
         let (rows, strings, hasher, templates) = (&self.rows, &self.strings, &self.hasher, &self.templates);
-        self.by_name.insert_unique(hash, at, |at| {
+        self.by_name.insert(hash, at, |at| {
             let Some(row) = rows.get(*at as usize).and_then(Option::as_ref) else { return 0 };
             let namespace = templates.get(row.template).map_or(NONE, |t| t.namespace);
             hash_of(hasher, namespace, strings.get(row.prefix), &row.suffix)
@@ -248,9 +258,7 @@ impl Pods {
         self.views.drop_one(at);
         let (namespace, spec) = self.templates.get(row.template).map_or((NONE, NONE), |t| (t.namespace, t.spec));
         let hash = hash_of(&self.hasher, namespace, self.strings.get(row.prefix), &row.suffix);
-        if let Ok(entry) = self.by_name.find_entry(hash, |other| *other == at) {
-            entry.remove();
-        }
+        self.by_name.remove(hash, at);
         if let Some(template) = self.templates.get_mut(row.template) {
             leave(&mut self.rows[..], &mut template.first_pod, at, |rows, at| link(rows, at, |row| &mut row.by_template));
         }

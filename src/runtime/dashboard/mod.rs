@@ -174,17 +174,19 @@ impl Dashboard {
                 break;
             }
             if Instant::now() >= until {
+                self.picture.prepare(self.started.elapsed());
                 self.want(Urgency::Soon);
                 return true;
             }
         }
-        if self.picture.changed() {
+        let more = self.picture.prepare(self.started.elapsed());
+        if self.picture.has_news(self.started.elapsed()) {
             self.want(Urgency::Soon);
             if let Some(feeds) = self.events.feeds() {
                 feeds.want_node_leases(self.picture.node_leases());
             }
         }
-        false
+        more
     }
 
     /// Judges a little, and notes when and how long; answers whether more waits.
@@ -304,7 +306,7 @@ impl Dashboard {
         let held = held.filter(|_| self.picture.is_behind());
         let age = self.page.changes_in.filter(|_| self.picture.runs()).map(|seconds| self.until_second(seconds));
         // A frame that is wanted makes the report too: only without one must the loop wake up for it.
-        let report = if self.wanted.is_none() { self.picture.report_in() } else { None };
+        let report = if self.wanted.is_none() { self.picture.report_in(self.started.elapsed()) } else { None };
         [frame, report, held, self.picture.due(), age].into_iter().flatten().min()
     }
 

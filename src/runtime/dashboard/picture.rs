@@ -20,8 +20,14 @@ use crate::watch::{Connection, FeedMsg, NodeLeases};
 /// The table of nodes is made anew after so long.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 
-/// A report after a change is quick. Should one take a while, a fifth of the time is enough: the rest is for keys and deltas.
-const PAUSE: u32 = 4;
+/// A report after a change is quick. Should one take a while, a third of the time is enough: the rest is for keys and deltas.
+const PAUSE: u32 = 2;
+
+/// So many groups are told again between two looks at the keyboard: about two milliseconds.
+const GROUPS: usize = 32;
+
+/// Where more change all the time than are told again meanwhile, a report is made nevertheless after so long.
+const LATEST: Duration = Duration::from_millis(200);
 
 /// A blocker counts as new for so long.
 const FRESH: i64 = 60;
@@ -44,6 +50,8 @@ pub(super) struct Picture {
     fresh: BTreeSet<String>,
     /// Changes came that no report has taken in.
     stale: bool,
+    /// Something was heard since the last frame.
+    heard: bool,
     /// A report was made that no frame has shown.
     unshown: bool,
     /// Changes since the screen was paused.
@@ -51,9 +59,12 @@ pub(super) struct Picture {
     /// Every kind has come to a first end: what comes from the next report on is new.
     settling: bool,
     was_complete: bool,
-    /// When the last report was made, and how long that took.
+    /// When the last report was made, and how long that took with all that was done for it before.
     reported: Instant,
     cost: Duration,
+    /// How long was worked for the next one, and whether little is left to do for it.
+    spent: Duration,
+    prepared: bool,
     /// What each node lacks for the blocker that is open, with its id and when that was found out (since start).
     fits: Vec<NodeFit>,
     fits_of: Option<(String, Duration)>,
@@ -77,12 +88,15 @@ impl Picture {
             first_seen: HashMap::new(),
             fresh: BTreeSet::new(),
             stale: true,
+            heard: false,
             unshown: true,
             behind: 0,
             settling: is_still,
             was_complete: false,
             reported: Instant::now(),
             cost: Duration::ZERO,
+            spent: Duration::ZERO,
+            prepared: false,
             fits: Vec::new(),
             fits_of: None,
         }
@@ -91,7 +105,9 @@ impl Picture {
     /// Takes in what a feed says.
     pub fn take(&mut self, heard: FeedMsg) {
         log::heard(&heard);
-        self.stale |= link::note(&mut self.status, &heard, self.clock.now());
+        let noted = link::note(&mut self.status, &heard, self.clock.now());
+        self.heard |= noted;
+        self.stale |= noted;
         match heard {
             FeedMsg::Delta(delta) => {
                 if self.triage.apply(delta) {
@@ -137,6 +153,7 @@ impl Picture {
     }
 
     fn changed_now(&mut self) {
+        self.heard = true;
         self.stale = true;
         if let Link::Live { changed } = &mut self.status.link {
             *changed = Some(self.clock.now());
@@ -149,20 +166,37 @@ impl Picture {
         progress == Progress::More
     }
 
-    /// Whether something came that the last frame does not show.
-    pub fn changed(&mut self) -> bool {
-        self.stale || self.unshown || self.triage.engine.changed()
+    /// Does some of the work of the next report, if one may be made; answers whether more of it is to be done.
+    pub fn prepare(&mut self, elapsed: Duration) -> bool {
+        let waits = self.stale || self.triage.engine.changed();
+        if !waits || self.is_still(elapsed) || self.reported.elapsed() < self.cost * PAUSE {
+            return false;
+        }
+        let begun = Instant::now();
+        self.prepared = self.triage.prepare(GROUPS) == Progress::Done;
+        self.spent += begun.elapsed();
+        !self.prepared
+    }
+
+    /// Whether rows stay where they are.
+    fn is_still(&self, elapsed: Duration) -> bool {
+        self.app.paused || self.app.holds(elapsed).is_some()
+    }
+
+    /// Whether a frame would show something else than the last one.
+    pub fn has_news(&self, elapsed: Duration) -> bool {
+        self.heard || !self.is_still(elapsed) && self.is_behind()
     }
 
     /// How long until the report may be made that was not made yet because the last took so long; none if none waits.
-    pub fn report_in(&self) -> Option<Duration> {
-        let waits = self.stale || self.triage.engine.changed();
+    pub fn report_in(&self, elapsed: Duration) -> Option<Duration> {
+        let waits = !self.is_still(elapsed) && (self.stale || self.triage.engine.changed());
         waits.then(|| (self.cost * PAUSE).saturating_sub(self.reported.elapsed()))
     }
 
-    /// Whether the shown rows are older than the known ones.
+    /// Whether the shown rows are older than what is known.
     pub fn is_behind(&self) -> bool {
-        self.unshown
+        self.stale || self.unshown || self.triage.engine.changed()
     }
 
     /// Whether its clock moves.
@@ -182,11 +216,12 @@ impl Picture {
 
     /// What a frame may look at. Brings the report up to date, and what is shown, unless rows must stay where they are.
     pub fn scene(&mut self, elapsed: Duration, size: (u16, u16)) -> Scene<'_> {
-        self.refresh();
-        let still = self.app.paused || self.app.holds(elapsed).is_some();
-        if self.unshown && !still {
-            self.shown = self.settled.clone();
-            self.unshown = false;
+        self.heard = false;
+        if !self.is_still(elapsed) {
+            self.refresh();
+            if std::mem::take(&mut self.unshown) {
+                self.shown = self.settled.clone();
+            }
         }
         if !self.app.paused {
             self.shown_at = self.clock.now();
@@ -237,6 +272,12 @@ impl Picture {
             return;
         }
         let begun = Instant::now();
+        self.prepared |= self.triage.prepare(GROUPS) == Progress::Done;
+        if !self.prepared && self.reported.elapsed() < LATEST {
+            self.spent += begun.elapsed();
+            return;
+        }
+        self.prepared = false;
         self.stale = false;
         self.triage.engine.take_changed();
         let report = self.redaction.redacted(self.triage.report());
@@ -247,7 +288,7 @@ impl Picture {
             self.settled = next;
             self.unshown = true;
         }
-        self.cost = begun.elapsed();
+        self.cost = std::mem::take(&mut self.spent) + begun.elapsed();
         self.reported = Instant::now();
     }
 
@@ -278,9 +319,9 @@ mod tests {
         let mut picture = Picture::new(Triage::default(), clock, None, Status::default(), Arc::new(Redactor::new(&[0; 32])));
         picture.cost = Duration::from_secs(600);
         picture.scene(Duration::ZERO, (80, 24));
-        assert!(picture.report_in().is_some_and(|wait| wait > Duration::from_secs(60)));
+        assert!(picture.report_in(Duration::ZERO).is_some_and(|wait| wait > Duration::from_secs(60)));
         picture.cost = Duration::ZERO;
         picture.scene(Duration::ZERO, (80, 24));
-        assert_eq!(picture.report_in(), None);
+        assert_eq!(picture.report_in(Duration::ZERO), None);
     }
 }
