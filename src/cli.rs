@@ -190,11 +190,23 @@ pub struct DiffArgs {
     pub sources: bool,
     #[command(flatten)]
     pub decisions: Decisions,
+    /// server: let the API server say what it would store, to tell defaults and admission from drift. Sends a PATCH and a POST with
+    /// dryRun=All for each object: nothing is stored, webhooks are called, and the rights to patch and create are needed
+    #[arg(long, value_enum, default_value_t = DryRun::None, conflicts_with_all = ["all", "live", "from"])]
+    pub dry_run: DryRun,
     /// An audit log of the API server, as JSON lines, gzip too, or - for standard input, that names who made a difference; may be repeated
     #[arg(long, value_name = "FILE")]
     pub audit: Vec<PathBuf>,
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Text)]
     pub output: DiffFormat,
+}
+
+/// Whether the API server is asked what it would store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DryRun {
+    #[default]
+    None,
+    Server,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -243,6 +255,10 @@ pub struct Rbac {
 pub enum Extra {
     Logs,
     Secrets,
+    /// Server-side dry runs of holdup diff: the same verbs as real changes, which the API server does not tell apart
+    DryRun,
+    /// The objects of Argo CD and Flux
+    Gitops,
 }
 
 #[derive(Debug, Args)]

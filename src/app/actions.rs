@@ -100,6 +100,15 @@ pub const ACTIONS: &[Action] = &[
         run: |app, _| go::side_by_side(app),
     },
     Action {
+        id: "dry-run",
+        doc: "ask first, then let the API server say what it would store, by dry runs that store nothing: tells defaults and admission from drift",
+        hint: "",
+        keys: &["D"],
+        places: &[Object],
+        when: |app, _| go::can_dry_run(app),
+        run: |app, _| typing::ask(app, Ask::DryRun),
+    },
+    Action {
         id: "explained",
         doc: "show what a diff explains as well, or no longer",
         hint: "explained",

@@ -36,6 +36,8 @@ pub enum Asked {
     ByUser,
     /// Something else was opened, where it may be told in a line: what is opened only on request stays closed.
     Ahead,
+    /// The user, who agreed to server-side dry runs.
+    DryRun,
 }
 
 /// What came of it.
@@ -137,8 +139,10 @@ impl Fetched {
     pub(super) fn is_enough(&self) -> bool {
         match (&self.state, self.wanted.asked) {
             (State::Failed(_), _) | (State::Waiting, Asked::Ahead) => false,
-            (State::Waiting, Asked::ByUser) => true,
-            (State::Here(_), Asked::ByUser | Asked::Ahead) => !self.comparison().is_some_and(|comparison| comparison.is_sealed),
+            (State::Waiting, Asked::ByUser | Asked::DryRun) => true,
+            (State::Here(_), Asked::ByUser | Asked::Ahead | Asked::DryRun) => {
+                !self.comparison().is_some_and(|comparison| comparison.is_sealed)
+            }
         }
     }
 

@@ -262,6 +262,17 @@ pub(super) fn side_by_side(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Whether there is something to try out: a source that says what was asked for.
+pub(super) fn can_dry_run(app: &App) -> bool {
+    comparison(app).is_some_and(|comparison| !comparison.against.is_empty())
+}
+
+/// Fetches the diff again, this once with server-side dry runs.
+pub(super) fn dry_run(app: &mut App) -> Vec<Effect> {
+    let Some((_, object, document)) = document(app) else { return Vec::new() };
+    fetch(app, Wanted { asked: Asked::DryRun, ..Wanted::new(&object, document, None) })
+}
+
 /// Whether the diff has rows that are folded away, or were.
 pub(super) fn has_explained(app: &App) -> bool {
     let has = |against: &crate::desired::Against| against.diff.fields.iter().any(|field| field.verdict.is_quiet());

@@ -84,7 +84,7 @@ pub enum Msg {
     Told(Line),
 }
 
-/// Something for the caller to do. Nothing of it changes the cluster.
+/// Something for the caller to do. Nothing of it changes the cluster; a fetch that is asked as a dry run sends requests that store nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     Quit,

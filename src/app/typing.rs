@@ -29,6 +29,8 @@ pub enum Ask {
     Rules,
     /// Why the difference is accepted.
     Reason,
+    /// Whether server-side dry runs may be sent.
+    DryRun,
 }
 
 /// Something lies over the screen, with its own cursor.
@@ -90,7 +92,7 @@ pub(super) fn ask(app: &mut App, ask: Ask) -> Vec<Effect> {
         Ask::Search => app.view.search.clone(),
         Ask::Snapshot => app.snapshot_name.clone(),
         Ask::Rules => app.rules_name.clone(),
-        Ask::Reason => String::new(),
+        Ask::Reason | Ask::DryRun => String::new(),
     };
     // A filter is amended; a search begins anew.
     let input = if ask == Ask::Search { Input::default() } else { Input::new(before.clone()) };
@@ -139,7 +141,7 @@ fn changed(app: &mut App) {
         match typing.ask {
             Ask::Filter => app.view.filter = Filter::parse(&text),
             Ask::Search => app.view.search = text,
-            Ask::Snapshot | Ask::Rules | Ask::Reason => {}
+            Ask::Snapshot | Ask::Rules | Ask::Reason | Ask::DryRun => {}
         }
     } else if let Some(over) = &mut app.over {
         over.spot = Spot::default();
@@ -150,7 +152,7 @@ pub(super) fn cancel(app: &mut App) -> Vec<Effect> {
     match app.typing.take() {
         Some(Typing { ask: Ask::Filter, before, .. }) => app.view.filter = Filter::parse(&before),
         Some(Typing { ask: Ask::Search, before, .. }) => app.view.search = before,
-        Some(Typing { ask: Ask::Snapshot, .. }) => {}
+        Some(Typing { ask: Ask::Snapshot | Ask::DryRun, .. }) => {}
         Some(Typing { ask: Ask::Rules | Ask::Reason, .. }) => app.accepting = None,
         None => app.over = None,
     }
@@ -168,6 +170,10 @@ pub(super) fn accept(app: &mut App, page: &Page) -> Vec<Effect> {
         Some(Typing { ask: Ask::Snapshot, input, .. }) => snapshot(app, &input.text),
         Some(Typing { ask: Ask::Rules, input, .. }) => rules(app, &input.text),
         Some(Typing { ask: Ask::Reason, input, .. }) => reason(app, &input.text),
+        Some(Typing { ask: Ask::DryRun, input, .. }) => match input.text.trim().to_lowercase().as_str() {
+            "y" | "yes" => go::dry_run(app),
+            _ => app.say("nothing was sent"),
+        },
         None => accept_row(app, page),
     }
 }

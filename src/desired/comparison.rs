@@ -10,6 +10,7 @@ use super::gitops::{self, Told};
 use super::ignored::{self, Rules, Sides};
 use super::managers::Class;
 use super::object::{Identity, Object};
+use super::oracle::Probed;
 use super::source::{self, Desired, Fetched};
 use super::verdict::Verdict;
 use super::{baseline, owner, weigh::Direction};
@@ -33,6 +34,8 @@ pub struct Comparison {
     pub told: Vec<Told>,
     /// Rules of theirs that hold for nothing here, are not evaluated, or were never declared.
     pub notes: Vec<String>,
+    /// How server-side dry runs went, where they were asked for.
+    pub probed: Option<Probed>,
     /// What could not be read that might say what was asked for, or explain a difference.
     pub unchecked: Vec<Unchecked>,
     /// There is more to open that is opened only when somebody asks for the comparison itself: Helm's records.
@@ -118,6 +121,7 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
         told: gitops::told(live.value(), fetched.related).into_iter().map(|told| told.redacted(&redacted)).collect(),
         notes: notes.into_iter().map(redacted).collect(),
         owners: owner::entries(live.value()).iter().map(owned).collect(),
+        probed: None,
         unchecked,
         is_sealed: false,
     }

@@ -74,7 +74,7 @@ fn says(path: &Path, against: &Against, object: &Value) -> (Saying, bool) {
 }
 
 /// What stands at a path.
-fn at<'a>(object: &'a Value, path: &Path) -> Option<&'a Value> {
+pub(super) fn at<'a>(object: &'a Value, path: &Path) -> Option<&'a Value> {
     path.steps().iter().try_fold(object, |value, step| match step {
         Step::Field(name) => value.get(name),
         Step::Index(index) => value.get(index),
@@ -82,10 +82,14 @@ fn at<'a>(object: &'a Value, path: &Path) -> Option<&'a Value> {
     })
 }
 
-/// Ports have their protocol as a key even where it is left to its default.
-fn has(item: &Value, key: &str, value: &str) -> bool {
+/// Whether an item has this value under this key. Ports have their protocol as a key even where it is left to its default.
+pub(super) fn has(item: &Value, key: &str, value: &str) -> bool {
     match item.get(key).or_else(|| item.get("metadata").and_then(|metadata| metadata.get(key))) {
-        Some(own) => own.as_str().map_or_else(|| own.to_string() == value, |own| own == value),
+        Some(Value::String(own)) => own == value,
+        Some(own) => {
+            let own = own.to_string();
+            own == value
+        }
         None => key == "protocol" && value == "TCP",
     }
 }

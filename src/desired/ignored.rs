@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::diff::FieldDiff;
+use super::disagree::has;
 use super::gitops::{self, Tool, text};
 use super::object::Identity;
 use super::path::{Path, Step};
@@ -213,11 +214,6 @@ fn place(path: &Path, object: &Value) -> Option<Vec<String>> {
         }
     }
     Some(place)
-}
-
-fn has(item: &Value, key: &str, value: &str) -> bool {
-    let own = item.get(key).or_else(|| item.get("metadata").and_then(|metadata| metadata.get(key)));
-    own.is_some_and(|own| own.as_str().map_or_else(|| own.to_string() == value, |own| own == value))
 }
 
 /// A value without what a pointer names; what is empty then is absent.

@@ -29,6 +29,13 @@ pub fn own(entries: &[Entry<'_>], desired: &Value, live: &Value, copy: Option<&s
     most(entries, desired, live)
 }
 
+/// In whose name what is asked for would be applied, if somebody applies it on the server.
+pub fn applier(desired: &Value, live: &Value) -> Option<String> {
+    let entries = super::owner::entries(live);
+    let own = own(&entries, desired, live, None);
+    own.into_iter().map(|i| &entries[i]).find(|entry| entry.operation == Operation::Apply).map(|entry| entry.manager.to_owned())
+}
+
 fn pick(entries: &[Entry<'_>], test: impl Fn(&Entry<'_>) -> bool) -> Vec<usize> {
     entries.iter().enumerate().filter(|(_, e)| test(e)).map(|(i, _)| i).collect()
 }

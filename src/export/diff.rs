@@ -12,6 +12,7 @@ use super::survey;
 use super::text::Paint;
 use super::told::{self, Accepted, Behind, Relapsed};
 use super::wire::{API_VERSION, escape};
+use crate::desired::Probed;
 use crate::desired::gitops::Told;
 use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Governance, Unchecked, Verdict};
 use crate::model::Time;
@@ -28,6 +29,8 @@ pub struct Compared {
     pub others: Vec<String>,
     /// All of them side by side, where that was asked for.
     pub table: Option<Table>,
+    /// How server-side dry runs went, where they were asked for.
+    pub probed: Option<Probed>,
     /// What the tools say that apply the object from a repository.
     pub told: Vec<Told>,
     /// Rules of theirs that hold for nothing, are not evaluated or were never declared.
@@ -92,18 +95,18 @@ impl Compilation {
 impl From<Comparison> for Compared {
     /// Beside the most trusted of its sources; without one there is still who owns what.
     fn from(comparison: Comparison) -> Self {
-        let Comparison { object, against, owners, told, notes, unchecked, .. } = comparison;
+        let Comparison { object, against, owners, told, notes, probed, unchecked, .. } = comparison;
         let mut against = against.into_iter();
         let first = against.next();
         let others: Vec<String> = against.map(|other| other.title).collect();
         match first {
             Some(Against { source: id, title, at, cannot, diff }) => {
-                Self { diff, source: Some(Said { id, title, at, cannot }), others, told, notes, unchecked, ..Self::default() }
+                Self { diff, source: Some(Said { id, title, at, cannot }), others, told, notes, probed, unchecked, ..Self::default() }
             }
             None => {
                 let mut owners: Vec<_> = owners.into_iter().map(|owned| (owned.owner, owned.count)).collect();
                 owners.sort_by(|(a, n), (b, m)| m.cmp(n).then_with(|| (&a.manager, &a.subresource).cmp(&(&b.manager, &b.subresource))));
-                Self { diff: Diff { object, fields: Vec::new() }, owners, told, notes, unchecked, ..Self::default() }
+                Self { diff: Diff { object, fields: Vec::new() }, owners, told, notes, probed, unchecked, ..Self::default() }
             }
         }
     }
@@ -166,6 +169,15 @@ struct Wire<'a> {
     tracked_by: Vec<Tracker<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dry_run: Option<Tried<'a>>,
+}
+
+/// Null where it was done, else why not.
+#[derive(Serialize)]
+struct Tried<'a> {
+    apply: Option<&'a str>,
+    create: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -251,6 +263,7 @@ fn one(compared: &Compared) -> Wire<'_> {
         table: compared.table.as_ref().map(sources::wire),
         tracked_by: compared.told.iter().map(tracker).collect(),
         notes: &compared.notes,
+        dry_run: compared.probed.as_ref().map(|Probed { apply, create }| Tried { apply: apply.as_deref(), create: create.as_deref() }),
     }
 }
 
@@ -349,7 +362,12 @@ fn object(out: &mut String, compared: &Compared, with: (&Remarks, Paint)) {
     }
     let source = compared.source.as_ref().map_or("nothing says what was asked for", |said| &said.title);
     let _ = writeln!(out, "{}", clean(&format!("{name} · desired: {source}")));
-    let told = compared.told.iter().flat_map(Told::lines).chain(compared.notes.iter().cloned());
+    let told = compared
+        .told
+        .iter()
+        .flat_map(Told::lines)
+        .chain(compared.notes.iter().cloned())
+        .chain(compared.probed.iter().flat_map(Probed::lines));
     for line in compared.source.iter().flat_map(about).chain(told).chain(compared.unchecked.iter().map(Unchecked::to_string)) {
         let _ = writeln!(out, "  {}", clean(&line));
     }

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::around::{Around, RELEASE, Reach};
 use super::decided::{self, Decided};
 use super::fetch::{self, Cluster, Store};
+use crate::app::Asked;
 use crate::archive::Archive;
 use crate::desired::gitops::Tool;
-use crate::desired::{Comparison, Fetched, Object, Unchecked, compare_with, helm};
+use crate::desired::{self, Comparison, Fetched, Object, Unchecked, compare_with, helm};
 use crate::model::{Kind, ObjectRef};
 use crate::redact::Redactor;
 
@@ -20,20 +21,33 @@ pub type Knows<'a> = (&'a Arc<Redactor>, &'a Decided);
 ///
 /// # Errors
 /// The object itself cannot be had; a sentence for the screen.
-pub async fn comparison(store: &Store, object: &ObjectRef, reach: Reach, knows: Knows<'_>) -> Result<Comparison, String> {
+pub async fn comparison(store: &Store, object: &ObjectRef, asked: Asked, knows: Knows<'_>) -> Result<Comparison, String> {
     match store {
+        Store::Files(_) if asked == Asked::DryRun => Err("these are files: there is no API server that could be asked".to_owned()),
         Store::Files(archive) => from_files(archive, object, knows),
-        Store::Cluster(cluster) => from_cluster(cluster, object, reach, knows).await,
+        Store::Cluster(cluster) => from_cluster(cluster, object, asked, knows).await,
     }
 }
 
-async fn from_cluster(cluster: &Cluster, object: &ObjectRef, reach: Reach, knows: Knows<'_>) -> Result<Comparison, String> {
-    let redactor = knows.0;
+async fn from_cluster(cluster: &Cluster, object: &ObjectRef, asked: Asked, knows: Knows<'_>) -> Result<Comparison, String> {
+    let (redactor, decided) = knows;
     let (served, mut reader) = cluster.reader(&object.kind, redactor).await?;
-    let live = reader.object(&served, &object.namespace, &object.name).await.map_err(|unread| unread.to_string())?;
-    let live = Object::new(live, redactor);
+    let raw = reader.object(&served, &object.namespace, &object.name).await.map_err(|unread| unread.to_string())?;
+    let reach = match asked {
+        Asked::Ahead => Reach::Ahead,
+        Asked::ByUser | Asked::DryRun => Reach::Every,
+    };
+    let live = Object::new(raw.clone(), redactor);
     let around = reader.around(&live, &[], reach).await;
-    Ok(compared(&live, around, knows))
+    let fetched = Fetched { live: &live, files: &[], releases: &around.releases, related: &around.related, redactor };
+    let saved = || decided.baseline(&live, redactor).map(|(saved, _)| saved);
+    let first = || saved().or_else(|| desired::desired(&fetched).into_iter().next());
+    let first = (asked == Asked::DryRun).then(first).flatten();
+    let mut comparison = compared(&live, around, knows);
+    if let Some(first) = first {
+        comparison.decide(&reader.try_out(&first, &live, &raw).await);
+    }
+    Ok(comparison.worst_first())
 }
 
 fn compared(live: &Object, around: Around, (redactor, decided): Knows<'_>) -> Comparison {

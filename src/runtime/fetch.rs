@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use crate::app::{Asked, Content, Document, EventLine, Wanted};
+use crate::app::{Content, Document, EventLine, Wanted};
 use crate::archive::{Archive, Previous};
 use crate::model::{Kind, ObjectRef, Place, Time};
 use crate::redact::Redactor;
 
 use crate::watch::{Connection, Discovery, Get, Query, Served, discover, fetch as ask};
 
-use super::around::Reach;
 use super::decided::Decided;
 use super::reader::Reader;
 use super::{compare, snapshot};
@@ -58,11 +57,7 @@ impl Store {
 pub async fn fetch(store: &Store, wanted: &Wanted, redactor: &Arc<Redactor>, (decided, now): (&Decided, Time)) -> Result<Content, String> {
     if wanted.document == Document::Diff {
         let object = ObjectRef::parse(&wanted.object).ok_or("that is no object")?;
-        let reach = match wanted.asked {
-            Asked::Ahead => Reach::Ahead,
-            Asked::ByUser => Reach::Every,
-        };
-        let comparison = compare::comparison(store, &object, reach, (redactor, decided)).await?;
+        let comparison = compare::comparison(store, &object, wanted.asked, (redactor, decided)).await?;
         return Ok(Content::Diff(Box::new(decided.decide(comparison, now))));
     }
     match store {

@@ -9,6 +9,7 @@ mod compare;
 mod dashboard;
 mod decided;
 mod demo;
+mod dry_run;
 pub mod feeds;
 mod fetch;
 mod gather;

@@ -118,6 +118,11 @@ impl Reader {
         }
     }
 
+    /// How long an answer may take.
+    pub fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// What the server offers.
     pub fn offers(&self) -> &Discovery {
         &self.offers

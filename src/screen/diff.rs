@@ -84,6 +84,8 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
     }
     let told = comparison.told.iter().flat_map(|told| told.lines()).chain(comparison.notes.iter().cloned());
     lines.extend(told.map(|line| Line::new().dim("gitops   ").plain(line).hang(9)));
+    let probed = comparison.probed.iter().flat_map(|probed| probed.lines());
+    lines.extend(probed.map(|line| Line::new().dim("dry run  ").plain(line).hang(9)));
     lines.extend(comparison.unchecked.iter().map(|unchecked| Line::new().delayed("▲ ").plain(unchecked.to_string()).hang(2)));
     lines
 }

@@ -116,6 +116,10 @@ fn footer(scene: &Scene<'_>, page: &Page) -> Footer {
             Ask::Search => ("/", Line::new().dim("⏎ finds, n and N go on")),
             Ask::Snapshot => ("snapshot to ", Line::new().dim("⏎ writes it, esc does not")),
             Ask::Rules => ("rule to ", Line::new().dim("a file for --accept; ⏎ asks why, esc accepts nothing")),
+            Ask::DryRun => (
+                "dry run on the server, yes? ",
+                Line::new().dim("PATCH and POST with dryRun=All: stores nothing, calls webhooks; esc sends nothing"),
+            ),
             Ask::Reason => ("accepted because ", Line::new().dim("⏎ writes the rule, esc does not")),
         };
         return Footer::Prompt(Prompt { label: label.into(), text: typing.input.text.clone(), cursor: typing.input.cursor, note });

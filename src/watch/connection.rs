@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, DATE, USER_AGENT};
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 use hyper_util::client::legacy::connect::HttpInfo;
 use k8s_openapi::jiff::Timestamp;
 use kube::client::{Body as Wire, Client};
@@ -23,7 +23,7 @@ use super::target::Target;
 use super::{client, failure};
 use crate::model::Time;
 
-/// One question. Only GET exists here: this room cannot change a cluster.
+/// One question, which changes nothing: but for dry runs only GET exists in this room.
 #[derive(Clone, Debug)]
 pub struct Get {
     /// Path and query, beginning with a slash.
@@ -40,6 +40,9 @@ pub enum Packing {
     /// Watches: Kubernetes 1.37 packs every event by itself, which makes them longer.
     Never,
 }
+
+/// Makes a request, anew when it has to be sent twice.
+pub(super) type Make<'a> = &'a (dyn Fn() -> Result<Request<Wire>, http::Error> + Sync);
 
 /// Plain JSON.
 pub const JSON: &str = "application/json";
@@ -192,14 +195,20 @@ impl Connection {
     /// # Errors
     /// No answer came.
     pub async fn get(&self, get: &Get) -> Result<Answer, Error> {
+        self.ask(get.packing, &|| Request::get(&get.path).header(ACCEPT, get.accept).body(Wire::empty())).await
+    }
+
+    /// The same with a request that is made elsewhere.
+    pub(super) async fn ask(&self, packing: Packing, make: Make<'_>) -> Result<Answer, Error> {
         self.renew_if_due().await;
         let generation = self.live().generation;
-        let first = self.send(get).await;
+        let first = self.send(packing, make).await;
         let refused = match &first {
             Ok(response) => response.status() == http::StatusCode::UNAUTHORIZED,
             Err(error) => failure::refuses_certificate(error),
         };
-        let response = if refused && self.renew(generation, Manner::Unseen).await == Renewed::Yes { self.send(get).await } else { first };
+        let response =
+            if refused && self.renew(generation, Manner::Unseen).await == Renewed::Yes { self.send(packing, make).await } else { first };
         match response {
             Ok(response) => Ok(Answer::new(response)),
             Err(error) => Err(self.explain(&error)),
@@ -240,18 +249,15 @@ impl Connection {
         }
     }
 
-    async fn send(&self, get: &Get) -> Result<Response<Wire>, kube::Error> {
+    async fn send(&self, packing: Packing, make: Make<'_>) -> Result<Response<Wire>, kube::Error> {
         let client = self.live().client.clone();
-        let encoding = match get.packing {
+        let encoding = match packing {
             Packing::ByDistance if !self.shared.near.load(Ordering::Relaxed) => "gzip",
             Packing::ByDistance | Packing::Never => "identity",
         };
-        let request = Request::get(&get.path)
-            .header(ACCEPT, get.accept)
-            .header(ACCEPT_ENCODING, encoding)
-            .header(USER_AGENT, concat!("holdup/", env!("CARGO_PKG_VERSION")))
-            .body(Wire::empty())
-            .map_err(kube::Error::HttpError)?;
+        let mut request = make().map_err(kube::Error::HttpError)?;
+        request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static(encoding));
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(concat!("holdup/", env!("CARGO_PKG_VERSION"))));
         let response = client.send(request).await?;
         self.learn(&response);
         Ok(response)

@@ -10,13 +10,20 @@ use std::path::Path;
 /// The policy lets the log hold requests of holdup's users only.
 pub fn only_reads(plane: &Plane) {
     let mut verbs = BTreeMap::<String, (usize, String)>::new();
-    for entry in entries(plane) {
+    for entry in entries(plane).into_iter().filter(|entry| !is_dry_run(entry)) {
         let verb = entry["verb"].as_str().unwrap_or("none").to_owned();
         verbs.entry(verb).or_insert_with(|| (0, entry["requestURI"].to_string())).0 += 1;
     }
     assert!(verbs.contains_key("list") && verbs.contains_key("watch"), "the audit log misses holdup's requests: {verbs:?}");
     let others: Vec<_> = verbs.iter().filter(|(verb, _)| !["get", "list", "watch"].contains(&verb.as_str())).collect();
     assert!(others.is_empty(), "holdup sent more than reads: {others:?}");
+}
+
+/// The one thing that is no read: in one scenario, where it is asked for by name, and with `dryRun=All`.
+fn is_dry_run(entry: &Value) -> bool {
+    let uri = entry["requestURI"].as_str().unwrap_or_default();
+    let is_there = uri.contains(&format!("/namespaces/{}/", crate::drift_dry_run::NAMESPACE));
+    matches!(entry["verb"].as_str(), Some("create" | "patch")) && is_there && uri.contains("?dryRun=All&")
 }
 
 /// What holdup has asked for, each request once, in the order in which the server began to answer.

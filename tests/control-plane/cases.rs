@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use crate::scenario::Scenario;
 use crate::troubles::SCENARIOS;
-use crate::{audit, drift, plugins, restart, rights, say, serve, troubles};
+use crate::{audit, drift, drift_dry_run, plugins, restart, rights, say, serve, troubles};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -48,6 +48,7 @@ const SHARED: &[Named] = &[
     ("drift: forbidden is not missing", drift::forbidden_is_not_missing),
     ("drift: custom kinds are compared", drift::custom_kinds_are_compared),
     ("drift: a Helm release is compared", drift::a_release_is_compared),
+    ("drift: a dry run is decided by the server and stores nothing", drift_dry_run::the_server_decides),
     ("kubectl reads a file through holdup serve", serve::kubectl_reads_a_file),
 ];
 
@@ -56,7 +57,7 @@ const ALONE: &[Named] = &[
     ("a snapshot reopens with the same blockers", serve::snapshot_reopens),
     ("drift: every kind that is served equals itself", drift::everything_equals_itself),
     ("a dashboard outlives the API server and ends with the picture of a fresh one", restart::dashboard_recovers),
-    ("the audit log holds only get, list and watch", audit::only_reads),
+    ("the audit log holds only get, list and watch, and dry runs of one scenario", audit::only_reads),
 ];
 
 impl Case {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Runs `holdup diff -o json`, which must exit with this code.
-fn diff(plane: &Plane, kubeconfig: &Path, arguments: &[&str], code: i32) -> Value {
+pub fn diff(plane: &Plane, kubeconfig: &Path, arguments: &[&str], code: i32) -> Value {
     let output = holdup::run(plane, kubeconfig, &[&["diff", "-o", "json", "--request-timeout=30s"], arguments].concat());
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert_eq!(output.status.code(), Some(code), "holdup diff {arguments:?}\n{out}\n{err}");
@@ -35,19 +35,19 @@ fn written_by<'a>(diff: &'a Value, path: &str, manager: &str) -> &'a Value {
     field
 }
 
-fn file(plane: &Plane, name: &str, text: &str) -> String {
+pub fn file(plane: &Plane, name: &str, text: &str) -> String {
     let path = plane.folder().join(name);
     fs::write(&path, text).expect("the file can be written");
     path.display().to_string()
 }
 
 /// Somebody who may read everything, and whose requests are in the audit log as holdup's own.
-fn auditor(plane: &Plane) -> PathBuf {
+pub fn auditor(plane: &Plane) -> PathBuf {
     plane.kubeconfig("auditor", "{token: token-of-auditor}", "default")
 }
 
 #[track_caller]
-fn kubectl(plane: &Plane, arguments: &[&str]) -> String {
+pub fn kubectl(plane: &Plane, arguments: &[&str]) -> String {
     plane.kubectl(arguments).unwrap_or_else(|why| panic!("kubectl {arguments:?}: {why}"))
 }
 

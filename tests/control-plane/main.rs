@@ -10,6 +10,7 @@ mod audit;
 mod cases;
 mod child;
 mod drift;
+mod drift_dry_run;
 mod holdup;
 mod kubelet;
 mod logs;

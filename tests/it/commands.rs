@@ -137,6 +137,8 @@ fn causes_rights_and_completions_come_from_the_tables() {
     assert!(role.contains("kind: ClusterRole") && !role.contains("secrets") && !role.contains("create"), "{role}");
     let (role, _) = code(&["rbac", "-n", "shop", "--with", "logs,secrets"], "", 0);
     assert!(role.contains("kind: Role") && role.contains("pods/log") && role.contains("secrets") && !role.contains("nodes"), "{role}");
+    let (role, _) = code(&["rbac", "--with", "dry-run,gitops"], "", 0);
+    assert!(role.contains("verbs: [create, patch]") && role.contains("resources: [applications]") && !role.contains("secrets"), "{role}");
     let (script, _) = code(&["completions", "bash"], "", 0);
     assert!(script.contains("holdup"), "{script}");
 }

@@ -1,7 +1,7 @@
 //! The diff of an object on the screen: from what was fetched to frames, with keys between.
 
 use holdup::app::{Asked, Content, Document, Effect, Msg};
-use holdup::desired::{Comparison, Fetched, Object, Unchecked, compare};
+use holdup::desired::{Comparison, Fetched, Object, Probed, Unchecked, compare};
 use holdup::redact::Redactor;
 use serde_json::{Value, json};
 
@@ -237,6 +237,28 @@ fn what_was_asked_ahead_is_asked_again_by_d_only_if_something_was_left_unopened(
             stage.effects.iter().filter(|e| matches!(e, Effect::Fetch(w) if w.document == Document::Diff && w.asked == Asked::ByUser));
         assert_eq!(asked.count(), again);
     }
+}
+
+#[test]
+fn a_dry_run_is_asked_for_first_and_sent_only_on_yes() {
+    let runs = |stage: &Stage| stage.effects.iter().filter(|e| matches!(e, Effect::Fetch(w) if w.asked == Asked::DryRun)).count();
+    let mut stage = shown((120, 40));
+    assert!(stage.keys("D").frame().contains("dry run on the server, yes?"), "{}", stage.frame());
+    for script in ["<esc>", "D<enter>", "Dn<enter>", "Dyesno<enter>", "r"] {
+        stage.keys(script);
+        assert_eq!(runs(&stage), 0, "{script}");
+    }
+    let mut stage = shown((120, 40));
+    assert_eq!(runs(stage.keys("Dyes<enter>")), 1);
+    let probed = Some(Probed { apply: None, create: Some("it needs the verb create".to_owned()) });
+    let wanted =
+        stage.effects.iter().find_map(|e| if let Effect::Fetch(w) = e { Some(w).filter(|w| w.asked == Asked::DryRun) } else { None });
+    let (wanted, answered) = (wanted.unwrap().clone(), Comparison { probed, ..comparison(live(), &around(), Vec::new()) });
+    stage.send(Msg::Fetched { wanted, result: Ok(Content::Diff(Box::new(answered))) });
+    assert!(stage.frame().contains("server-side dry run of a new object was not made: it needs the verb create"), "{}", stage.frame());
+    stage.effects.clear();
+    stage.keys("r");
+    assert_eq!(runs(&stage), 0, "reloading asks for no dry run");
 }
 
 #[test]

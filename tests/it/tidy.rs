@@ -156,6 +156,35 @@ fn only_watch_names_kube_and_only_ui_names_widgets() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// Requests that are no reads exist in one file, are made in one place there, and that place always says `dryRun=All`.
+#[test]
+fn nothing_but_a_dry_run_can_be_sent_that_is_no_read() {
+    let mutating = ["PATCH", "POST", "PUT", "DELETE", "Request::patch", "Request::post", "Request::put", "Request::delete"];
+    let kubes = ["kube::Api", "kube::api", "PatchParams", "PostParams", "DeleteParams"];
+    let only = root().join("src/watch/dry_run.rs");
+    let mut wrong = Vec::new();
+    for file in rust_files(&root().join("src")).iter().filter(|file| **file != only) {
+        for (number, line) in code(file) {
+            // What is said to people is no request.
+            let line: String = line.split('"').step_by(2).collect();
+            let names: Vec<&str> = line.split(|c: char| !c.is_alphanumeric() && c != ':' && c != '_').collect();
+            let is = |name: &str, word: &str| name == word || name.ends_with(&format!("::{word}"));
+            let strays = mutating.iter().chain(&kubes).filter(|word| names.iter().any(|name| is(name, word)));
+            wrong.extend(strays.map(|word| format!("{}:{number}: {word}", file.display())));
+            wrong.extend(
+                line.contains(".method(").then(|| format!("{}:{number}: .method(", file.display())).filter(|_| !line.contains(".method()")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let lines: Vec<String> = code(&only).map(|(_, line)| line).collect();
+    let count = |word: &str| lines.iter().filter(|line| line.contains(word)).count();
+    assert_eq!((count(".method("), count("Request::builder()"), count("Request::")), (1, 1, 1), "one place makes the request");
+    assert_eq!(count(r#"Query::default().with("dryRun", "All")"#), 1, "and it says dryRun=All");
+    assert_eq!(count("Query::default()"), 1, "from which no query can begin without it");
+    assert_eq!((count("Method::PATCH"), count("Method::POST"), count("Method::")), (1, 1, 2));
+}
+
 #[test]
 fn files_are_short_and_say_first_what_they_do() {
     let mut wrong = Vec::new();

@@ -9,6 +9,7 @@ use color_eyre::Result;
 
 use super::print;
 use crate::cli::{ClusterArgs, Extra, Rbac};
+use crate::desired::gitops::Tool;
 use crate::model::{Follow, KINDS, Kind, KindRow};
 
 pub(super) fn run(cluster: &ClusterArgs, args: &Rbac) -> Result<ExitCode> {
@@ -32,8 +33,41 @@ fn role(kind: &str, namespace: Option<&str>, with: &[Extra]) -> String {
     if with.contains(&Extra::Logs) {
         out.push_str("- apiGroups: [\"\"]\n  resources: [pods/log]\n  verbs: [get]\n");
     }
+    if with.contains(&Extra::Gitops) {
+        for tool in Tool::ALL {
+            let plural = format!("{}s", tool.kind().to_lowercase());
+            let _ = writeln!(out, "- apiGroups: [\"{}\"]\n  resources: [{plural}]\n  verbs: [get, list]", tool.group());
+        }
+    }
+    if with.contains(&Extra::DryRun) {
+        out.push_str(DRY_RUN);
+    }
     out
 }
+
+/// What people declare, of Kubernetes' own kinds that lie in namespaces.
+const DRY_RUN: &str = "\
+# For holdup diff --dry-run=server. The API server asks for the same verbs as for real changes and does not tell them apart:
+# bind this only to people who may change these objects anyway. holdup itself sends nothing without dryRun=All.
+- apiGroups: [\"\"]
+  resources: [configmaps, services, serviceaccounts, persistentvolumeclaims]
+  verbs: [create, patch]
+- apiGroups: [apps]
+  resources: [daemonsets, deployments, statefulsets]
+  verbs: [create, patch]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [create, patch]
+- apiGroups: [batch]
+  resources: [cronjobs, jobs]
+  verbs: [create, patch]
+- apiGroups: [networking.k8s.io]
+  resources: [ingresses, networkpolicies]
+  verbs: [create, patch]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [create, patch]
+";
 
 /// Resources by API group, sorted. A Role cannot grant cluster-scoped ones.
 fn groups(one_namespace: bool, with: &[Extra]) -> BTreeMap<&'static str, Vec<&'static str>> {

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::server::{Cluster, Server};
+use super::server::{Cluster, Request, Server, refusal};
 use crate::terminal::Terminal;
 
 const SOON: Duration = Duration::from_secs(30);
@@ -168,4 +168,110 @@ fn a_claimant_that_may_not_be_read_is_not_checked_and_nothing_is_approved() {
     assert_eq!(found["unchecked"][0]["kind"], "Application", "{found:#}");
     assert!(found["unchecked"][0]["why"].as_str().is_some_and(|why| why.contains("forbidden")), "{found:#}");
     assert!(found.get("trackedBy").is_none(), "{found:#}");
+}
+
+const OPEN_API: &str = "/openapi/v3/api/v1";
+
+/// What a server publishes that honours dry runs of ConfigMaps, or does not.
+fn published(parameters: &Value) -> Value {
+    json!({"paths": {"/api/v1/namespaces/{namespace}/configmaps/{name}": {"patch": {"parameters": parameters}}}})
+}
+
+/// A ConfigMap with what was applied, one value rewritten by admission, one added by it, one by a default of the test's server, and one
+/// by nobody who would do it again.
+fn mutated() -> Value {
+    let asked = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"},
+        "data": {"image": "fluent:2", "k": "1", "password": "hunter2hunter2"}});
+    let mut live = asked.clone();
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": asked.to_string()});
+    live["metadata"]["managedFields"] = json!([{"manager": "kubectl-client-side-apply", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {".": {}, "f:image": {}, "f:k": {}, "f:password": {}}}}]);
+    live["data"] = json!({"image": "mirror/fluent:2", "k": "2", "password": "hunter2hunter2", "team": "a", "mode": "fast", "stray": "x"});
+    live
+}
+
+/// Answers as a server with one default and one mutating policy does.
+fn policy(request: &Request) -> (u16, Value) {
+    let mut object: Value = serde_json::from_str(&request.body).expect("JSON");
+    if request.method == "PATCH" {
+        let mut live = mutated();
+        live["data"]["k"] = object["data"]["k"].clone();
+        return (200, live);
+    }
+    object["metadata"]["managedFields"] = json!([{"manager": "holdup-dry-run", "operation": "Update", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:data": {".": {}, "f:image": {}, "f:k": {}, "f:password": {}, "f:mode": {}}}}]);
+    for (key, value) in [("image", "mirror/fluent:2"), ("team", "a"), ("mode", "fast")] {
+        object["data"][key] = value.into();
+    }
+    (201, object)
+}
+
+const SETTINGS: &[&str] = &["configmap/settings", "-n", "shop", "--dry-run=server"];
+
+fn sent(server: &Server) -> Vec<Request> {
+    server.seen().into_iter().filter(|request| request.method != "GET").collect()
+}
+
+fn verdict<'a>(found: &'a Value, path: &str) -> &'a Value {
+    let fields = found["fields"].as_array().expect("fields");
+    &fields.iter().find(|field| field["path"] == path).unwrap_or_else(|| panic!("nothing at {path}: {found:#}"))["verdict"]
+}
+
+#[test]
+fn a_dry_run_tells_defaults_and_admission_from_drift_and_stores_nothing() {
+    let parameters = json!([{"name": "dryRun", "in": "query"}]);
+    let server = Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(policy).serve();
+    let without = diff(&server, &["configmap/settings", "-n", "shop"], 0);
+    assert!(without.get("dryRun").is_none() && sent(&server).is_empty(), "nothing is sent unless it is asked for: {without:#}");
+    let found = diff(&server, SETTINGS, 1);
+    assert_eq!(found["dryRun"], json!({"apply": null, "create": null}), "{found:#}");
+    let verdicts: Vec<&str> =
+        ["image", "k", "team", "mode", "stray"].iter().filter_map(|key| verdict(&found, &format!("data.{key}")).as_str()).collect();
+    assert_eq!(verdicts, ["admission", "drift", "admission", "defaulted", "drift"], "{found:#}");
+    let sent = sent(&server);
+    assert_eq!(sent.iter().map(|request| request.method.as_str()).collect::<Vec<_>>(), ["PATCH", "POST"]);
+    assert!(sent.iter().all(|request| request.path.contains("?dryRun=All&")), "{sent:#?}");
+    let bodies: Vec<Value> = sent.iter().map(|request| serde_json::from_str(&request.body).expect("JSON")).collect();
+    assert_eq!((&bodies[0]["metadata"]["name"], &bodies[1]["metadata"]["generateName"]), (&json!("settings"), &json!("holdup-dry-run-")));
+    assert!(bodies.iter().all(|body| body["data"]["password"] == "hunter2hunter2"), "no tag is sent in the place of a secret");
+    assert!(!found.to_string().contains("hunter2hunter2"));
+}
+
+#[test]
+fn nothing_is_sent_to_a_server_that_does_not_say_that_it_honours_dry_runs() {
+    let base = || Cluster::default().with(mutated()).trying(policy);
+    for server in [base().publishing(OPEN_API, published(&json!([]))).serve(), base().serve()] {
+        let found = diff(&server, SETTINGS, 0);
+        assert!(found["dryRun"]["apply"].as_str().is_some_and(|why| why.contains("honour")), "{found:#}");
+        assert!(sent(&server).is_empty());
+    }
+}
+
+#[test]
+fn refusals_of_dry_runs_are_said_and_leave_the_offline_verdicts() {
+    let parameters = json!([{"name": "dryRun", "in": "query"}]);
+    let serve = |answer| Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(answer).serve();
+    let forbidden = serve(|_| refusal(403, "Forbidden", "configmaps \"settings\" is forbidden: cannot patch, password=tr0ub4dor"));
+    let found = diff(&forbidden, SETTINGS, 0);
+    assert!(
+        found["dryRun"]["apply"].as_str().is_some_and(|why| why.contains("the verb patch") && why.contains("--with dry-run")),
+        "{found:#}"
+    );
+    assert!(found["dryRun"]["create"].as_str().is_some_and(|why| why.contains("the verb create")), "{found:#}");
+    assert!(!found.to_string().contains("tr0ub4dor"), "{found:#}");
+    assert_eq!(verdict(&found, "data.k"), &json!("admission"), "as without a dry run");
+    let webhook = serve(|_| refusal(400, "BadRequest", "admission webhook \"w.test\" does not support dry run"));
+    let text = text(&webhook, SETTINGS, 0);
+    assert!(text.contains("a webhook does not take part in dry runs, so admission stays undecided"), "{text}");
+}
+
+#[test]
+fn a_secret_that_live_does_not_have_is_never_sent_nor_a_tag_in_its_place() {
+    let parameters = json!([{"name": "dryRun", "in": "query"}]);
+    let mut live = mutated();
+    live["data"]["password"] = "an0ther-secret-now".into();
+    let server = Cluster::default().with(live).publishing(OPEN_API, published(&parameters)).trying(policy).serve();
+    let found = diff(&server, SETTINGS, 0);
+    assert!(found["dryRun"]["apply"].as_str().is_some_and(|why| why.contains("a secret that live does not have")), "{found:#}");
+    assert!(sent(&server).is_empty());
 }

@@ -15,8 +15,11 @@ pub struct Cluster {
     silent: Vec<String>,
     /// Answers by path, for what is no object.
     documents: Vec<(String, Value)>,
-    patch: Option<fn(&Request) -> (u16, Value)>,
+    patch: Option<Answer>,
 }
+
+/// What answers a request that is no read.
+type Answer = fn(&Request) -> (u16, Value);
 
 /// One request as it came.
 #[derive(Clone, Debug)]
@@ -25,6 +28,7 @@ pub struct Request {
     /// Path and query.
     pub path: String,
     pub accept: String,
+    pub body: String,
 }
 
 /// A cluster that answers until the test ends.
@@ -64,6 +68,18 @@ impl Cluster {
     /// Whoever asks for something below this path waits for ever.
     pub fn silent(mut self, path: &str) -> Self {
         self.silent.push(path.to_owned());
+        self
+    }
+
+    /// What is published at a path that is no object.
+    pub fn publishing(mut self, path: &str, document: Value) -> Self {
+        self.documents.push((path.to_owned(), document));
+        self
+    }
+
+    /// What answers requests that are no reads.
+    pub fn trying(mut self, answer: Answer) -> Self {
+        self.patch = Some(answer);
         self
     }
 
@@ -168,7 +184,7 @@ fn discovery(path: &str) -> Option<Value> {
     }
 }
 
-fn refusal(code: u16, reason: &str, message: &str) -> (u16, Value) {
+pub fn refusal(code: u16, reason: &str, message: &str) -> (u16, Value) {
     (code, json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}))
 }
 
@@ -209,5 +225,5 @@ fn read(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Request { method, path, accept })
+    Some(Request { method, path, accept, body: String::from_utf8_lossy(&body).into_owned() })
 }

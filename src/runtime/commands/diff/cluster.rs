@@ -5,7 +5,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::{absent, files, manifests, names};
-use crate::cli::{Cli, DiffArgs};
+use crate::cli::{Cli, DiffArgs, DryRun};
 use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release};
 use crate::export::diff::{Compared, Compilation, Remarks};
 use crate::model::Place;
@@ -27,7 +27,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
     let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| object).collect());
-    let mut comparing = Comparing { own, reader: &mut reader, related, sources: args.sources };
+    let mut comparing = Comparing { own, reader: &mut reader, related, sources: args.sources, dry_run: args.dry_run };
     let all = match (&args.release, args.desired.is_empty()) {
         (Some(name), _) => comparing.release(name, &args.objects).await?,
         (None, false) => {
@@ -54,14 +54,18 @@ struct Comparing<'a> {
     related: Vec<Value>,
     /// All sources are wanted side by side.
     sources: bool,
+    dry_run: DryRun,
 }
 
 impl Comparing<'_> {
     async fn compare(&mut self, live: Value, given: Option<Desired>) -> Compared {
-        if !self.sources {
-            return compare(self.reader, live, given, &self.related).await;
-        }
-        Compared::with_sources(compared_with(self.reader, live, given, &self.related, Reach::Every).await)
+        let reach = match (self.sources, &given) {
+            (true, _) => Reach::Every,
+            (false, Some(_)) => Reach::Explanations,
+            (false, None) => Reach::First,
+        };
+        let comparison = compared_with(self.reader, live, given, &self.related, (reach, self.dry_run)).await;
+        if self.sources { Compared::with_sources(comparison) } else { comparison.into() }
     }
 
     async fn named(&mut self, texts: &[String], everywhere: bool) -> Result<Vec<Compared>> {
@@ -257,16 +261,27 @@ pub(super) fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 /// Compares a live object with what was given, else with the most trusted source that it has.
 pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
     let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
-    compared_with(reader, live, given, related, reach).await.into()
+    compared_with(reader, live, given, related, (reach, DryRun::None)).await.into()
 }
 
-async fn compared_with(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value], reach: Reach) -> Comparison {
+async fn compared_with(
+    reader: &mut Reader,
+    live: Value,
+    given: Option<Desired>,
+    related: &[Value],
+    (reach, dry_run): (Reach, DryRun),
+) -> Comparison {
+    let raw = (dry_run == DryRun::Server).then(|| live.clone());
     let live = Object::new(live, &reader.redactor);
     let Reader { rulings, redactor, .. } = &mut *reader;
     let given = given.or_else(|| rulings.baselines.find(&live.identity(), redactor));
     let Around { releases, related, unchecked, .. } = reader.around(&live, related, reach).await;
     let fetched = Fetched { live: &live, files: &[], releases: &releases, related: &related, redactor: &reader.redactor };
+    let first = raw.as_ref().and_then(|_| given.clone().or_else(|| desired::desired(&fetched).into_iter().next()));
     let mut comparison = desired::compare_with(given, &fetched, unchecked);
+    if let (Some(first), Some(raw)) = (&first, &raw) {
+        comparison.decide(&reader.try_out(first, &live, raw).await);
+    }
     let redactor = reader.redactor.clone();
     if let Some(first) = comparison.against.first_mut() {
         reader.rulings.judge(&live, Some(first.source), &mut first.diff, &redactor);
