@@ -1,5 +1,6 @@
 //! ACTIONS: what keys do. Look-up, footer, help, palette and the README's table of keys come from this table.
 
+use super::drift::{self, Records};
 use super::go::{self, Step};
 use super::moves::{self, By};
 use super::typing::{self, Ask, Over};
@@ -285,6 +286,33 @@ pub const ACTIONS: &[Action] = &[
         places: &[Screen],
         when: |app, _| app.view().at != At::Quiet,
         run: |app, page| go::follow(app, Opens::Screen("quiet"), page),
+    },
+    Action {
+        id: "drift",
+        doc: "the whole cluster beside what was asked for, worst first; it is read once, when asked for",
+        hint: "",
+        keys: &["w"],
+        places: &[Screen],
+        when: |app, _| app.view().at != At::Drift,
+        run: |app, page| go::follow(app, Opens::Screen("drift"), page),
+    },
+    Action {
+        id: "compare-again",
+        doc: "read everything again, on the drift screen",
+        hint: "again",
+        keys: &["r"],
+        places: &[Screen],
+        when: |app, _| drift::can_begin(app),
+        run: |app, _| drift::begin(app, app.drift.records),
+    },
+    Action {
+        id: "open-records",
+        doc: "compare with Helm's records too, on the drift screen: they are Secrets, and opened only by this key",
+        hint: "Helm's records",
+        keys: &["H"],
+        places: &[Screen],
+        when: |app, _| drift::can_begin(app) && app.drift.is_sealed,
+        run: |app, _| drift::begin(app, Records::Opened),
     },
     Action {
         id: "coverage",

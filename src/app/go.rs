@@ -2,6 +2,7 @@
 
 use super::actions::ACTIONS;
 use super::documents::{Asked, Document, Fetched, Wanted};
+use super::drift;
 use super::typing::{self, Accepting, Ask, Over};
 use super::view::{At, Select, Tab, Top, View};
 use super::{App, Effect, Filter};
@@ -52,6 +53,11 @@ pub(super) fn follow(app: &mut App, opens: Opens, page: &Page) -> Vec<Effect> {
             app.view.focus = None;
         }
         Opens::Namespace(name) => return typing::only_namespace(app, name),
+        Opens::Diff(object) => {
+            app.enter(At::Object { object, tab: Tab::Diff });
+            return want(app, None, Document::Diff);
+        }
+        Opens::Screen("drift") => return drift::open(app),
         Opens::Screen("coverage") => app.enter(At::Coverage),
         Opens::Screen("quiet") => app.enter(At::Quiet),
         Opens::Screen(_) => app.home(),
@@ -89,6 +95,9 @@ pub(super) fn can_go_back(app: &App) -> bool {
 pub(super) fn back(app: &mut App) -> Vec<Effect> {
     if app.over.take().is_some() {
         return Vec::new();
+    }
+    if drift::can_stop(app) {
+        return drift::stop(app);
     }
     if !app.view.filter.text.is_empty() {
         app.view.filter = Filter::default();
@@ -298,7 +307,7 @@ pub(super) fn pane(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
 pub(super) fn tab(app: &mut App, page: &Page, step: Step) -> Vec<Effect> {
     match app.view.at {
         At::Object { .. } => turn(app, page, step),
-        At::Triage | At::Blocker(_) | At::Coverage | At::Quiet => pane(app, page, step),
+        At::Triage | At::Blocker(_) | At::Drift | At::Coverage | At::Quiet => pane(app, page, step),
     }
 }
 
@@ -359,7 +368,7 @@ impl App {
         matches!(&self.view.at, At::Object { object, .. } if object == wanted)
     }
 
-    fn enter(&mut self, at: At) {
+    pub(super) fn enter(&mut self, at: At) {
         self.over = None;
         if self.view.at == at {
             return;

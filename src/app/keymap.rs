@@ -38,7 +38,7 @@ fn places(app: &App) -> Vec<Place> {
         At::Triage => vec![Place::Triage],
         At::Object { tab: Tab::Yaml | Tab::Logs | Tab::Previous, .. } => vec![Place::Document, Place::Object],
         At::Object { .. } => vec![Place::Object],
-        At::Blocker(_) | At::Coverage | At::Quiet => Vec::new(),
+        At::Blocker(_) | At::Drift | At::Coverage | At::Quiet => Vec::new(),
     };
     places.extend([Place::Screen, Place::Always]);
     places

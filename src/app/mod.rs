@@ -11,6 +11,7 @@
 mod actions;
 mod chord;
 mod documents;
+mod drift;
 mod filter;
 mod fuzzy;
 mod go;
@@ -23,6 +24,7 @@ mod view;
 pub use actions::{ACTIONS, Action, Place};
 pub use chord::{Chord, Held, Key};
 pub use documents::{Asked, Content, Document, Documents, EventLine, Fetched, State, Wanted};
+pub use drift::{Drift, Progress, Reading as DriftReading, Records, Standing, Surveyed};
 pub use filter::{Facts, Filter};
 pub use fuzzy::fuzzy;
 pub use input::Input;
@@ -31,6 +33,7 @@ pub use typing::{Ask, Over, Overlaid, Typing};
 pub use view::{At, Reading, Select, Spot, Tab, Top, View};
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::desired::Rule;
@@ -60,6 +63,8 @@ pub struct App {
     /// A sentence that stands until the next key.
     pub notice: Option<Line>,
     pub documents: Documents,
+    /// Shared, since the app is copied for every frame.
+    pub drift: Arc<Drift>,
     /// The name that the snapshot prompt proposes.
     pub snapshot_name: String,
     /// The file of rules that was named last.
@@ -80,6 +85,8 @@ pub enum Msg {
     Drawn(Shown),
     /// The answer to an [`Effect::Fetch`]. An error says what to do.
     Fetched { wanted: Wanted, result: Result<Content, String> },
+    /// What a reading for the drift screen tells.
+    Surveyed { run: u32, surveyed: Surveyed },
     /// A sentence for the user: a snapshot was written, or could not be.
     Told(Line),
 }
@@ -104,6 +111,12 @@ pub enum Effect {
         rule: Box<Rule>,
         wanted: Wanted,
     },
+    /// Compare everything, and tell; instead of the reading that is under way.
+    Survey {
+        run: u32,
+        records: Records,
+    },
+    StopSurvey,
     /// Look at these namespaces, or all.
     SetNamespaces(Option<BTreeSet<String>>),
 }
@@ -183,6 +196,10 @@ pub fn update(app: &mut App, msg: Msg, page: &Page) -> Vec<Effect> {
         }
         Msg::Fetched { wanted, result } => {
             app.documents.answer(&wanted, result);
+            Vec::new()
+        }
+        Msg::Surveyed { run, surveyed } => {
+            drift::take(app, run, surveyed);
             Vec::new()
         }
         Msg::Told(line) => app.say(line),

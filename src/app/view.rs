@@ -42,6 +42,8 @@ pub enum At {
         object: String,
         tab: Tab,
     },
+    /// Everything beside what was asked for.
+    Drift,
     Coverage,
     /// What is quiet on purpose, and what is muted.
     Quiet,

@@ -57,6 +57,8 @@ pub enum Opens {
     Blocker(String),
     /// An object: `Kind/ns/name`, `Kind.group/ns/name`.
     Object(String),
+    /// The diff of an object.
+    Diff(String),
     /// A layer by its label, or all of them.
     Layer(Option<Str>),
     /// A namespace of the picker; none is all of them.

@@ -19,6 +19,8 @@ pub struct Decided(Arc<Mutex<Files>>);
 #[derive(Default)]
 struct Files {
     accept: Vec<PathBuf>,
+    /// Where the baselines lie.
+    baseline: Vec<PathBuf>,
     baselines: Baselines,
 }
 
@@ -28,11 +30,17 @@ impl Decided {
     pub fn read(decisions: &Decisions) -> Result<Self> {
         rules::read(&decisions.accept)?;
         let baselines = Baselines::open(&decisions.baseline)?;
-        Ok(Self(Arc::new(Mutex::new(Files { accept: decisions.accept.clone(), baselines }))))
+        Ok(Self(Arc::new(Mutex::new(Files { accept: decisions.accept.clone(), baseline: decisions.baseline.clone(), baselines }))))
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files, for whoever reads them anew.
+    pub fn decisions(&self) -> Decisions {
+        let files = self.files();
+        Decisions { accept: files.accept.clone(), baseline: files.baseline.clone() }
     }
 
     /// Another file with rules.

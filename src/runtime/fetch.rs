@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 use crate::app::{Content, Document, EventLine, Wanted};
-use crate::archive::{Archive, Previous};
+use crate::archive::{Archive, ArchivedKind, Previous};
 use crate::model::{Kind, ObjectRef, Place, Time};
 use crate::redact::Redactor;
 
@@ -96,7 +96,10 @@ fn from_files(archive: &Archive, wanted: &Wanted, redactor: &Redactor) -> Result
 pub(super) fn bytes(archive: &Archive, object: &ObjectRef) -> Result<Vec<u8>, String> {
     let (kind, group) =
         object.kind.split_once('.').map_or_else(|| (&*object.kind, Kind::named(&object.kind).row().group), |(kind, group)| (kind, group));
-    let found = archive.kind(group, kind).and_then(|kind| archive.object(kind, &object.namespace, &object.name));
+    // Of Kubernetes' own kinds the name is enough, also of those that nobody follows.
+    let is_own = |other: &&ArchivedKind| *other.name == *kind && crate::desired::is_built_in(&other.group);
+    let kinds = archive.kind(group, kind).into_iter().chain(archive.kinds().iter().filter(is_own));
+    let found = kinds.into_iter().find_map(|kind| archive.object(kind, &object.namespace, &object.name));
     found.map(|archived| archived.bytes()).ok_or_else(|| format!("{object} is not in the input"))
 }
 

@@ -9,6 +9,7 @@ mod chain;
 mod coverage;
 mod diff;
 mod document;
+mod drift;
 mod frame;
 mod help;
 mod meant;
@@ -17,6 +18,7 @@ mod nodes;
 mod object;
 mod palette;
 mod pods;
+mod questions;
 mod quiet;
 mod refers;
 mod scene;
@@ -49,6 +51,7 @@ pub const SCREENS: &[Screen] = &[
     Screen { id: "triage", title: "what holds the cluster up", page: |scene| frame::around(scene, triage::body) },
     Screen { id: "blocker", title: "a blocker", page: |scene| frame::around(scene, blocker::body) },
     Screen { id: "object", title: "an object: why, tree, events, diff, yaml, logs", page: |scene| frame::around(scene, object::body) },
+    Screen { id: "drift", title: "everything beside what was asked for, worst first", page: |scene| frame::around(scene, drift::body) },
     Screen { id: "coverage", title: "what is seen, and what may not be seen", page: |scene| frame::around(scene, coverage::body) },
     Screen { id: "quiet", title: "what is muted, and what is quiet on purpose", page: |scene| frame::around(scene, quiet::body) },
 ];
@@ -59,6 +62,7 @@ pub fn page(scene: &Scene<'_>) -> Page {
         At::Triage => "triage",
         At::Blocker(_) => "blocker",
         At::Object { .. } => "object",
+        At::Drift => "drift",
         At::Coverage => "coverage",
         At::Quiet => "quiet",
     };

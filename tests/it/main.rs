@@ -10,6 +10,7 @@ mod commands;
 mod demo;
 mod diff_screen;
 mod drift;
+mod drift_screen;
 mod e2e;
 mod frames;
 mod incident;

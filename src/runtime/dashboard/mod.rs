@@ -8,6 +8,7 @@ mod events;
 mod link;
 mod perform;
 mod picture;
+mod survey;
 
 use std::io;
 use std::sync::Arc;
@@ -214,8 +215,10 @@ impl Dashboard {
             Event::Input(Input::Background(colour)) => self.ground(colour),
             Event::Heard(heard) => self.picture.take(heard),
             Event::Answer(msg) => {
+                // What somebody waits for is shown at once; of a survey many answers come a second.
+                let urgency = if matches!(msg, Msg::Surveyed { .. }) { Urgency::Soon } else { Urgency::AtOnce };
                 self.tell(msg);
-                self.want(Urgency::AtOnce);
+                self.want(urgency);
             }
             Event::Continued => {
                 self.terminal.retake()?;

@@ -31,11 +31,13 @@ pub struct Behind {
     /// What the user said of differences beforehand.
     pub decided: Decided,
     pending: BTreeMap<Document, JoinHandle<()>>,
+    /// The reading for the drift screen.
+    pub(super) survey: Option<JoinHandle<()>>,
 }
 
 impl Behind {
     pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
-        Self { store, redactor: Arc::new(redactor), options, narrowed, decided: Decided::default(), pending: BTreeMap::new() }
+        Self { store, redactor: Arc::new(redactor), options, narrowed, decided: Decided::default(), pending: BTreeMap::new(), survey: None }
     }
 }
 
@@ -61,6 +63,8 @@ impl Dashboard {
                 Effect::Snapshot { path } => self.snapshot(PathBuf::from(path)),
                 Effect::Accept { path, rule, wanted } => self.accept(PathBuf::from(path), *rule, wanted),
                 Effect::SetNamespaces(namespaces) => self.look_at(namespaces),
+                Effect::Survey { run, records } => self.survey(run, records),
+                Effect::StopSurvey => self.stop_survey(),
             }
         }
         Ok(Next::Go)

@@ -49,12 +49,13 @@ impl Survey<'_> {
     /// Which releases there are is asked before any record is opened.
     async fn releases(&mut self) {
         let mut all = BTreeSet::new();
-        for (word, place) in
-            ["secrets", "configmaps"].into_iter().flat_map(|word| self.narrow.places.iter().map(move |place| (word, place)))
-        {
-            match self.names(word, place).await {
-                Ok(found) => all.extend(found),
-                Err(why) => self.unread("Helm release".to_owned(), place.namespace().map(str::to_owned), why),
+        let narrow = self.narrow;
+        for word in ["secrets", "configmaps"] {
+            for place in &narrow.places {
+                match self.names(word, place).await {
+                    Ok(found) => all.extend(found),
+                    Err(why) => self.unread("Helm release".to_owned(), place.namespace().map(str::to_owned), why),
+                }
             }
         }
         if self.reader.records == Records::Left && !all.is_empty() {
@@ -75,7 +76,7 @@ impl Survey<'_> {
     }
 
     /// Namespaces and names of the releases that are deployed.
-    async fn names(&self, word: &str, place: &Place) -> Result<Vec<(String, String)>, String> {
+    async fn names(&mut self, word: &str, place: &Place) -> Result<Vec<(String, String)>, String> {
         let served = match self.reader.kind(word) {
             Ok(served) => served,
             Err(Unread::Missing(_)) => return Ok(Vec::new()),

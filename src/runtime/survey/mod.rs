@@ -108,7 +108,8 @@ impl<'a> Survey<'a> {
         for (read, served) in kinds.iter().enumerate() {
             self.at = At { kind: served.resource.plural.clone(), read, of: kinds.len(), objects: self.at.objects };
             (self.tell)(Step::At(self.at.clone()));
-            for place in within(served, &self.narrow.places) {
+            let narrow = self.narrow;
+            for place in narrow.places.iter().filter(|place| is_within(served, place)) {
                 self.kind(served, place).await;
             }
         }
@@ -257,12 +258,11 @@ fn is_among(kinds: &[(&str, &str)], served: &Served) -> bool {
 }
 
 /// What lies in no namespace belongs to the whole cluster.
-fn within<'a>(served: &Served, places: &'a [Place]) -> impl Iterator<Item = &'a Place> + use<'a> {
-    let scope = served.resource.scope;
-    places.iter().filter(move |place| match scope {
+fn is_within(served: &Served, place: &Place) -> bool {
+    match served.resource.scope {
         Scope::Namespaced => true,
         Scope::Cluster => place.namespace().is_none(),
-    })
+    }
 }
 
 /// Controllers copy the annotations of what they control.

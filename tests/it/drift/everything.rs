@@ -245,3 +245,43 @@ fn on_a_terminal_it_tells_how_far_it_is_and_ends_on_ctrl_c() {
     terminal.wait_for(SOON, "Stopped after 10 of 12 kinds, at clusterroles");
     assert_eq!(terminal.await_end(SOON), 1);
 }
+
+#[test]
+fn the_dashboard_compares_everything_when_asked_and_opens_helms_records_by_a_key_of_their_own() {
+    let server = server(Cluster::default());
+    let mut terminal = Terminal::start(&dashboard(&["--server", &server.url]));
+    terminal.wait_for(SOON, "shop/weakened is rolling out");
+    assert!(!server.was_asked("/apis/rbac.authorization.k8s.io/v1/rolebindings"), "nothing is read before it is asked for");
+    terminal.press("w");
+    terminal.wait_for(SOON, "weakened");
+    terminal.wait_for(SOON, "objects can");
+    let record = "/api/v1/namespaces/shop/secrets/sh.helm.release.v1.cart";
+    assert!(!server.was_asked(record), "Secrets stay closed");
+    terminal.press("H");
+    terminal.wait_for(SOON, "shop/lost");
+    assert!(server.was_asked(record));
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}
+
+#[test]
+fn the_dashboard_compares_everything_in_a_file_and_opens_what_it_found() {
+    let mut terminal = Terminal::start(&dashboard(&["--from", &file("screen.json", &[])]));
+    terminal.wait_for(SOON, "as of");
+    terminal.press("w");
+    terminal.wait_for(SOON, "objects can");
+    for key in ["\t", "j", "\r", "j", "\r"] {
+        terminal.press(key);
+    }
+    terminal.wait_for(SOON, "RoleBinding/bob");
+    terminal.wait_for(SOON, "kubectl-create");
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}
+
+fn dashboard(args: &[&str]) -> Command {
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("everything");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
+    command.args(args).env("XDG_STATE_HOME", state).env("KUBECONFIG", "/nonexistent/kubeconfig").env("TERM", "xterm");
+    command
+}
