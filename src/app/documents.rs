@@ -97,6 +97,12 @@ impl Documents {
         self.kept.iter().rev().find(|kept| kept.wanted.object == object && kept.wanted.document == document)
     }
 
+    /// The diffs that are here and may be fetched anew: dry runs are made when somebody asks for one, never by themselves.
+    pub fn diffs(&self) -> impl Iterator<Item = &Wanted> {
+        let is_plain = |kept: &&Fetched| kept.comparison().is_some() && kept.wanted.asked != Asked::DryRun;
+        self.kept.iter().filter(is_plain).map(|kept| &kept.wanted)
+    }
+
     /// Of each kind one is pending, the newest: what was asked for before gets no answer, and is asked for again when it is opened.
     pub(super) fn ask(&mut self, wanted: Wanted) {
         self.kept.retain(|kept| kept.wanted.document != wanted.document || kept.state != State::Waiting);

@@ -3,10 +3,13 @@
 
 use serde_json::Value;
 
+use super::audit::settle;
 use super::diff::{Diff, FieldDiff};
 use super::object::Object;
 use super::source::Desired;
+use super::turns::{Mark, Turns};
 use super::verdict::Verdict;
+use super::watched;
 use crate::model::Time;
 use crate::redact::hide_tags;
 
@@ -88,5 +91,16 @@ pub fn approve(diff: &mut Diff, since: &Diff, title: &str) {
             field.reason = format!("the {title} has it as it is now; {} without it: {}", field.verdict.id(), field.reason);
             field.verdict = Verdict::Approved;
         }
+    }
+}
+
+/// Says of the differences of an object what its saved states, the oldest first, mean beside what it is now.
+pub fn remember(diff: &mut Diff, saved: &[Desired], live: &Object) {
+    let can_be = |field: &&mut FieldDiff| !matches!(field.verdict, Verdict::Equal | Verdict::Defaulted | Verdict::Server);
+    for field in diff.fields.iter_mut().filter(can_be) {
+        let mut turns = Turns::default();
+        saved.iter().for_each(|saved| watched::see(&saved.object, &field.path, &mut turns, &saved.at));
+        watched::see(live, &field.path, &mut turns, "");
+        settle(field, &turns, &Mark::of(field.desired.as_ref()), "between baselines");
     }
 }

@@ -18,6 +18,8 @@ pub struct Baselines {
     seen: BTreeSet<Identity>,
     /// Kinds of which every object in these places was looked at: what is in the baseline and was not seen is gone.
     listed: BTreeSet<(String, String, Option<String>)>,
+    /// How many of its objects are gone.
+    deleted: usize,
 }
 
 struct Saved {
@@ -95,6 +97,22 @@ impl Baselines {
         [None, Some(namespace.to_owned())]
             .into_iter()
             .any(|place| self.listed.contains(&(kind.group.to_string(), kind.name.to_string(), place)))
+    }
+
+    /// So many were told to be gone.
+    pub fn count_gone(&mut self, objects: usize) {
+        self.deleted += objects;
+    }
+
+    pub fn deleted(&self) -> usize {
+        self.deleted
+    }
+
+    /// Every saved state of an object, the oldest first; none of files whose tags are not those of this key.
+    pub fn states(&self, identity: &Identity, redactor: &Redactor) -> Vec<Desired> {
+        let own = redactor.fingerprint();
+        let is_comparable = |saved: &&Saved| saved.archive.about().tags.as_ref().is_none_or(|tags| *tags == own);
+        self.all.iter().filter(is_comparable).filter_map(|saved| saved.find(identity, redactor)).collect()
     }
 
     /// How many objects were compared with the newest.

@@ -58,6 +58,7 @@ fn compared(live: &Object, around: Around, (redactor, decided): Knows<'_>) -> Co
     if let Some(keys) = keys {
         decided::settle(&mut comparison, keys);
     }
+    decided.watch(live, &mut comparison, redactor);
     Comparison { is_sealed, ..comparison.worst_first() }
 }
 

@@ -8,7 +8,7 @@ use color_eyre::Result;
 use super::baseline::Baselines;
 use super::rules;
 use crate::cli::Decisions;
-use crate::desired::{Comparison, Desired, Keys, Object, Unchecked, unsettle};
+use crate::desired::{Comparison, Desired, Keys, Object, Unchecked, Watched, remember, unsettle};
 use crate::model::Time;
 use crate::redact::Redactor;
 
@@ -22,6 +22,7 @@ struct Files {
     /// Where the baselines lie.
     baseline: Vec<PathBuf>,
     baselines: Baselines,
+    watched: Watched,
 }
 
 impl Decided {
@@ -30,7 +31,8 @@ impl Decided {
     pub fn read(decisions: &Decisions) -> Result<Self> {
         rules::read(&decisions.accept)?;
         let baselines = Baselines::open(&decisions.baseline)?;
-        Ok(Self(Arc::new(Mutex::new(Files { accept: decisions.accept.clone(), baseline: decisions.baseline.clone(), baselines }))))
+        let (accept, baseline) = (decisions.accept.clone(), decisions.baseline.clone());
+        Ok(Self(Arc::new(Mutex::new(Files { accept, baseline, baselines, watched: Watched::default() }))))
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
@@ -56,6 +58,14 @@ impl Decided {
         let mut files = self.files();
         let saved = files.baselines.find(&live.identity(), redactor)?;
         Some((saved, files.baselines.keys(&live.identity(), None, redactor)))
+    }
+
+    /// Remembers how the object is, and says what that means beside how it was.
+    pub fn watch(&self, live: &Object, comparison: &mut Comparison, redactor: &Redactor) {
+        let mut files = self.files();
+        let states = files.baselines.states(&live.identity(), redactor);
+        comparison.against.iter_mut().for_each(|against| remember(&mut against.diff, &states, live));
+        files.watched.see(live, comparison);
     }
 
     /// A comparison after the rules have decided; of rules that cannot be read, why.

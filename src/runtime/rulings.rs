@@ -6,7 +6,7 @@ use super::baseline::Baselines;
 use super::{rules, wall_clock};
 use crate::cli::Decisions;
 use crate::desired::{
-    self, BASELINE, Diff, Evidence, Fault, Lint, Looked, Object, Rule, Tally, against, approve, approve_by_baseline, unsettle,
+    self, BASELINE, Diff, Evidence, Fault, Lint, Looked, Object, Rule, Tally, against, approve, approve_by_baseline, remember, unsettle,
 };
 use crate::model::Time;
 use crate::redact::Redactor;
@@ -47,6 +47,14 @@ impl Rulings {
             unsettle(&mut since, self.baselines.keys(&identity, self.tags.as_deref(), redactor));
             approve_by_baseline(diff, &since, &saved.title);
         }
+        let states = if self.tags.as_ref().is_none_or(|tags| *tags == redactor.fingerprint()) {
+            self.baselines.states(&identity, redactor)
+        } else {
+            Vec::new()
+        };
+        if !states.is_empty() {
+            remember(diff, &states, live);
+        }
         if let Some(rules) = &self.rules {
             approve(rules, &live.labels(), diff, self.now.unwrap_or_else(wall_clock), &mut self.tally);
         }
@@ -61,10 +69,12 @@ impl Rulings {
     }
 
     fn of_baseline(&self, name: &str) -> Option<Lint> {
-        (self.baselines.met() == 0).then(|| Lint {
-            about: name.to_owned(),
-            fault: Fault::MatchesNothing,
-            text: "matches nothing: none of the objects that were compared is in this baseline".to_owned(),
-        })
+        let (fault, text) = match (self.baselines.met(), self.baselines.deleted()) {
+            (0, _) => (Fault::MatchesNothing, "matches nothing: none of the objects that were compared is in this baseline".to_owned()),
+            (_, 0) => return None,
+            (_, 1) => (Fault::Gone, "1 object that it has is gone: if that is meant, save a new one".to_owned()),
+            (_, n) => (Fault::Gone, format!("{n} objects that it has are gone: if that is meant, save a new one")),
+        };
+        Some(Lint { about: name.to_owned(), fault, text })
     }
 }

@@ -173,7 +173,9 @@ fn difference(scene: &Scene<'_>, field: &FieldDiff, ages: &Ages) -> Row {
         Line::new().dim(field.owner.as_ref().map_or(String::new(), |owner| by(owner, ages))),
     ];
     let unfolded = scene.app.view().reading.unfolded.contains(&path);
+    let again = field.told.again.as_ref().map(|relapse| Line::from("  ").delayed(relapse.words()).hang(2));
     let below = if unfolded { whole(field, ages) } else { vec![why(field)] };
+    let below = below.into_iter().chain(again).collect();
     Row::new(path.clone(), cells).below(below).opens(Opens::Unfold(path))
 }
 

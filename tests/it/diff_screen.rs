@@ -305,3 +305,18 @@ fn what_a_rule_accepts_is_folded_away_and_z_shows_by_whose_word() {
     let frame = stage.keys("z").frame();
     assert!(frame.contains("accepted: INC-42 (accept.toml:1)"), "{frame}");
 }
+
+#[test]
+fn what_went_wrong_again_is_said_below_its_row() {
+    let mut stage = asked((120, 40));
+    let mut found = comparison(live(), &around(), Vec::new());
+    let field = found.against[0].diff.fields.iter_mut().find(|field| field.path.last() == "image").expect("the image differs");
+    let mut turns = holdup::desired::Turns::default();
+    for (value, by) in [(2, "kubectl-set"), (1, "argocd-controller"), (3, "kubectl-set")] {
+        turns.see(holdup::desired::Mark::of(Some(&json!(value))), by, "");
+    }
+    field.told.again = turns.relapse(&holdup::desired::Mark::of(Some(&json!(1))));
+    answer(&mut stage, Ok(found));
+    let frame = stage.frame();
+    assert!(frame.contains("drifted again: 2 times in all; put right by argocd-controller, then changed by kubectl-set"), "{frame}");
+}

@@ -180,6 +180,7 @@ impl Dashboard {
                 return true;
             }
         }
+        self.refetch();
         let more = self.picture.prepare(self.started.elapsed());
         if self.picture.has_news(self.started.elapsed()) {
             self.want(Urgency::Soon);

@@ -8,11 +8,11 @@ use color_eyre::Result;
 use tokio::task::JoinHandle;
 
 use super::{Dashboard, Next, Urgency};
-use crate::app::{Document, Effect, Msg, Wanted};
+use crate::app::{Asked, Document, Effect, Msg, Wanted};
 use crate::archive::Existing;
 use crate::desired::Rule;
 use crate::diagnose::Options;
-use crate::model::{KINDS, Time};
+use crate::model::{KINDS, Kind, ObjectRef, Time};
 use crate::redact::Redactor;
 use crate::runtime::decided::Decided;
 use crate::runtime::feeds::{self, Wanted as Wanting};
@@ -33,11 +33,25 @@ pub struct Behind {
     pending: BTreeMap<Document, JoinHandle<()>>,
     /// The reading for the drift screen.
     pub(super) survey: Option<JoinHandle<()>>,
+    /// As of which write the diffs that are kept were fetched, by object.
+    versions: BTreeMap<String, Version>,
 }
+
+/// Generation and time of the last write, as the feeds tell them.
+type Version = (i64, Option<Time>);
 
 impl Behind {
     pub fn new(store: Store, redactor: Redactor, options: Options, narrowed: bool) -> Self {
-        Self { store, redactor: Arc::new(redactor), options, narrowed, decided: Decided::default(), pending: BTreeMap::new(), survey: None }
+        Self {
+            store,
+            redactor: Arc::new(redactor),
+            options,
+            narrowed,
+            decided: Decided::default(),
+            pending: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            survey: None,
+        }
     }
 }
 
@@ -96,6 +110,34 @@ impl Dashboard {
         self.behind.pending.insert(document, task);
     }
 
+    /// Fetches the diff of an object anew that was written since: whoever looks sees it change, and two that write it in turn are noticed.
+    /// One at a time, so that a busy object costs no more than its answers.
+    pub(super) fn refetch(&mut self) {
+        if self.behind.pending.get(&Document::Diff).is_some_and(|pending| !pending.is_finished()) {
+            return;
+        }
+        let cluster = &self.picture.triage.cluster;
+        let version = |wanted: &Wanted| {
+            let object = ObjectRef::parse(&wanted.object)?;
+            let found = cluster.object(Kind::named(&object.kind), &object.namespace, &object.name).is()?;
+            Some((found.meta().generation, found.meta().changed))
+        };
+        let kept: Vec<(Wanted, Version)> =
+            self.picture.app.documents.diffs().filter_map(|wanted| Some((wanted.clone(), version(wanted)?))).collect();
+        self.behind.versions.retain(|object, _| kept.iter().any(|(wanted, _)| wanted.object == *object));
+        let mut written = None;
+        for (wanted, version) in kept {
+            let known = self.behind.versions.entry(wanted.object.clone()).or_insert(version);
+            if *known != version && written.is_none() {
+                *known = version;
+                written = Some(wanted);
+            }
+        }
+        if let Some(wanted) = written {
+            self.fetch(wanted);
+        }
+    }
+
     /// The disk is not waited for; the diff comes anew when the rule is written.
     fn accept(&mut self, path: PathBuf, rule: Rule, wanted: Wanted) {
         let now = self.picture.now();
@@ -109,8 +151,11 @@ impl Dashboard {
             let told = match written.map_err(color_eyre::Report::from).flatten() {
                 Ok(path) => {
                     decided.add(path);
-                    let result = fetch::fetch(&store, &wanted, &redactor, (&decided, now)).await;
-                    let _ = answer.send(Msg::Fetched { wanted, result });
+                    // Whoever agreed to one dry run did not agree to another.
+                    if wanted.asked != Asked::DryRun {
+                        let result = fetch::fetch(&store, &wanted, &redactor, (&decided, now)).await;
+                        let _ = answer.send(Msg::Fetched { wanted, result });
+                    }
                     format!("accepted until {until} by a rule in {name}; holdup diff --accept {name} reads it")
                 }
                 Err(error) => format!("nothing was accepted: {error:#}"),

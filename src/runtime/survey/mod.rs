@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::commands::{absent, compare};
 use super::reader::{Page, Reader, Unread, paged};
-use crate::desired::{BASELINE, Census, FieldDiff, Identity, Says, Unchecked, Verdict};
+use crate::desired::{BASELINE, Census, Desired, FieldDiff, Identity, Says, Unchecked, Verdict};
 use crate::export::diff::Compared;
 use crate::model::Place;
 use crate::watch::{Query, Scope, Served};
@@ -194,9 +194,9 @@ impl<'a> Survey<'a> {
     /// What the baseline has and the cluster no longer.
     fn deleted(&mut self) {
         let gone = self.reader.rulings.baselines.gone(&self.reader.redactor);
-        for saved in gone.iter().filter(|saved| (self.doubt)(&saved.object.identity()).is_none()) {
-            (self.tell)(Step::Compared(Box::new(absent(saved))));
-        }
+        let gone: Vec<&Desired> = gone.iter().filter(|saved| (self.doubt)(&saved.object.identity()).is_none()).collect();
+        self.reader.rulings.baselines.count_gone(gone.len());
+        gone.into_iter().for_each(|saved| (self.tell)(Step::Compared(Box::new(absent(saved)))));
     }
 
     async fn whole(&mut self, served: &Served, metadata: Value) {

@@ -89,7 +89,8 @@ fn what_differs_from_a_baseline_is_drift_and_what_is_gone_is_listed() {
     let mut text: Value = serde_json::from_str(&std::fs::read_to_string(&live).unwrap()).unwrap();
     text["metadata"]["annotations"]["holdup.dev/coverage"] = json!(r#"[{"kind":"ConfigMap","state":"synced"}]"#);
     std::fs::write(&live, text.to_string()).unwrap();
-    let (found, _) = user.diff(&["--from", &live, "--baseline", &baseline], 1);
+    let (found, err) = user.diff(&["--from", &live, "--baseline", &baseline], 1);
+    assert!(found["lint"][0]["fault"] == "gone" && err.contains("1 object that it has is gone"), "{err}");
     assert_eq!(found["kind"], "DiffList");
     let a = item(&found, "ConfigMap/shop/a");
     assert_eq!(a["desiredSource"].as_str().unwrap(), format!("baseline {baseline}, saved {SAVED}"));
@@ -169,4 +170,29 @@ fn a_baseline_that_met_nothing_says_so_and_one_that_cannot_be_read_stops() {
     )
     .unwrap();
     user.diff(&["--live", &live, "--baseline", shallow], 3);
+}
+
+#[test]
+fn what_went_wrong_again_and_who_writes_against_whom_is_seen_between_baselines() {
+    let user = User::new("history");
+    let by = |manager: &str, replicas: i64, day: &str| {
+        let mut object = deployment(replicas, "i:1");
+        object["metadata"]["managedFields"][0]["manager"] = json!(manager);
+        object["metadata"]["managedFields"][0]["time"] = json!(format!("2026-05-{day}T07:00:00Z"));
+        object
+    };
+    let first = user.snapshot("1.json", &[by("kubectl-edit", 5, "01")], "2026-05-01T08:00:00Z");
+    let second = user.snapshot("2.json", &[by("argocd-controller", 3, "02")], "2026-05-02T08:00:00Z");
+    let live = user.write("live.json", &[by("kubectl-edit", 5, "03")]);
+    // However they are named, the newest is what live is compared with.
+    let (found, _) = user.diff(&["--live", &live, "--baseline", &second, "--baseline", &first], 1);
+    assert!(found["desiredSource"].as_str().unwrap().starts_with(&format!("baseline {second}")));
+    let field = &found["fields"][0];
+    assert_eq!((&field["path"], &field["verdict"]), (&json!("spec.replicas"), &json!("conflict")));
+    assert!(field["reason"].as_str().unwrap().starts_with("kubectl-edit and argocd-controller write it in turn"), "{field}");
+    assert_eq!((&field["again"]["times"], &field["again"]["rightedBy"]), (&json!(2), &json!("argocd-controller")));
+    let (text, _) = user.run(&["diff", "--live", &live, "--baseline", &first, "--baseline", &second], 1);
+    assert!(text.contains("drifted again: 2 times in all; put right by argocd-controller at 2026-05-02T07:00:00Z, then changed by kubectl-edit at 2026-05-03T07:00:00Z"), "{text}");
+    let (found, _) = user.diff(&["--live", &live, "--baseline", &second], 1);
+    assert_eq!(found["fields"][0]["verdict"], "drift", "one baseline shows no turns");
 }

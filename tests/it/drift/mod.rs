@@ -11,6 +11,7 @@ mod laws;
 mod served;
 mod server;
 mod sources;
+mod watched;
 
 use std::path::Path;
 
