@@ -62,15 +62,23 @@ impl Reader {
             around.related.extend(scalers);
             around.unchecked.extend(unchecked);
         }
-        if desired::is_built_in(&identity.group) {
-            return;
-        }
         let version = live.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let Ok(served) = self.kind_of(version, &identity.kind) else { return };
-        match self.definition(&served.resource).await {
-            Ok(definition) => around.related.extend(definition.cloned()),
-            Err(why) => around.unchecked.push(Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why }),
+        let is_built_in = desired::is_built_in(&identity.group);
+        // The shipped table knows the kinds of the version it was made for; newer ones publish their schema.
+        if is_built_in && desired::is_exact(version, &identity.kind) {
+            return;
         }
+        let defined = if is_built_in { Ok(None) } else { self.definition(&served.resource).await.map(|definition| definition.cloned()) };
+        let (found, why) = match defined {
+            Ok(Some(definition)) => (Some(definition), None),
+            Ok(None) => (self.published(&served).await, None),
+            Err(why) => (self.published(&served).await, Some(why)),
+        };
+        let is_unknown = found.is_none();
+        around.related.extend(found);
+        let unchecked = |why| Unchecked { kind: "CustomResourceDefinition".to_owned(), namespace: None, why };
+        around.unchecked.extend(why.filter(|_| is_unknown).map(unchecked));
     }
 
     /// Who applies the object from a repository, by its own word. A label that others write as well proves nothing by itself.

@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::fetch::{List, typed};
 use super::rulings::Rulings;
 use crate::desired::gitops::{Claim, Tool, Word};
-use crate::desired::{Release, Unchecked, helm};
+use crate::desired::{Release, Unchecked, helm, openapi};
 use crate::model::Place;
 use crate::redact::Redactor;
-use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Scope, Served, discover, fetch as ask};
+use crate::watch::{Connection, Discovery, Error, Get, JSON, Query, Resource, Scope, Served, discover, fetch as ask, open_api};
 
 /// A cluster that is asked for whole objects.
 pub struct Reader {
@@ -27,6 +27,7 @@ pub struct Reader {
     offers: Arc<Discovery>,
     autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
     definitions: BTreeMap<String, Result<Value, String>>,
+    published: BTreeMap<String, Option<Value>>,
     releases: BTreeMap<(String, String), Revisions>,
     keepers: BTreeMap<Claim, Keepers>,
 }
@@ -102,7 +103,7 @@ impl Reader {
 
     /// Reads a cluster of which it is known what it offers.
     pub fn new(connection: Connection, patience: Duration, redactor: Arc<Redactor>, offers: Arc<Discovery>) -> Self {
-        let (autoscalers, definitions) = (BTreeMap::new(), BTreeMap::new());
+        let (autoscalers, definitions, published) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let (releases, keepers) = (BTreeMap::new(), BTreeMap::new());
         Self {
             connection,
@@ -113,6 +114,7 @@ impl Reader {
             offers,
             autoscalers,
             definitions,
+            published,
             releases,
             keepers,
         }
@@ -263,6 +265,18 @@ impl Reader {
             self.definitions.insert(name.clone(), known);
         }
         self.definitions[&name].as_ref().map(|definition| Some(definition).filter(|d| !d.is_null())).map_err(Clone::clone)
+    }
+
+    /// The schema of a kind as its API server publishes it, in the form of a definition; nothing where it cannot be had.
+    pub async fn published(&mut self, served: &Served) -> Option<Value> {
+        let Resource { group, version, .. } = &served.resource;
+        let name = format!("{}.{version}.{group}", served.kind);
+        if !self.published.contains_key(&name) {
+            let document = open_api(&self.connection, &served.resource, self.patience).await.ok();
+            let found = document.and_then(|document| openapi::definition(&document, (group, version, &served.kind)));
+            self.published.insert(name.clone(), found);
+        }
+        self.published.get(&name).cloned().flatten()
     }
 
     /// What keeps earlier pod templates of an object; nothing for kinds that have none.

@@ -275,3 +275,26 @@ fn a_secret_that_live_does_not_have_is_never_sent_nor_a_tag_in_its_place() {
     assert!(found["dryRun"]["apply"].as_str().is_some_and(|why| why.contains("a secret that live does not have")), "{found:#}");
     assert!(sent(&server).is_empty());
 }
+
+#[test]
+fn the_keys_of_lists_come_from_what_the_server_publishes_where_the_definition_may_not_be_read() {
+    let object = |ports: Value| json!({"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "one", "namespace": "shop"}, "spec": {"ports": ports}});
+    let (a, b) = (json!({"port": 1, "mode": "a"}), json!({"port": 2, "mode": "b"}));
+    let asked = object(json!([a, b]));
+    let mut live = object(json!([b, a]));
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": asked.to_string()});
+    let document = json!({"components": {"schemas": {"K": {
+        "x-kubernetes-group-version-kind": [{"group": "kustomize.toolkit.fluxcd.io", "version": "v1", "kind": "Kustomization"}], "type": "object", "properties": {
+            "spec": {"type": "object", "properties": {"ports": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port"],
+                "items": {"type": "object", "properties": {"port": {"type": "integer"}, "mode": {"type": "string"}}}}}}}}}}});
+    let hidden = || Cluster::default().with(live.clone()).without("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+    let found = diff(
+        &hidden().publishing("/openapi/v3/apis/kustomize.toolkit.fluxcd.io/v1", document).serve(),
+        &["kustomization/one", "-n", "shop"],
+        0,
+    );
+    assert_eq!((&found["fields"][1]["path"], &found["fields"][1]["verdict"]), (&json!("spec.ports"), &json!("equal")), "{found:#}");
+    assert_eq!(found["unchecked"], json!([]), "{found:#}");
+    let found = diff(&hidden().serve(), &["kustomization/one", "-n", "shop"], 1);
+    assert_eq!(found["unchecked"][0]["kind"], "CustomResourceDefinition", "{found:#}");
+}
