@@ -21,7 +21,7 @@ fn at(time: &str) -> Time {
     Time::parse(&format!("2026-05-04T{time}Z")).expect("a time")
 }
 
-fn object(text: &str) -> ObjectRef {
+pub fn object(text: &str) -> ObjectRef {
     ObjectRef::parse(text).expect("an object")
 }
 
@@ -61,7 +61,7 @@ fn cluster() -> Cluster {
     picture::of(&objects, &["Secret".to_owned(), "ResourceQuota".to_owned()])
 }
 
-fn blocker(layer: Layer, cause: &'static str, key: &str, title: &str, since: &str) -> Blocker {
+pub fn blocker(layer: Layer, cause: &'static str, key: &str, title: &str, since: &str) -> Blocker {
     Blocker {
         id: format!("{cause}:{key}"),
         layer,

@@ -23,6 +23,7 @@ mod redact;
 mod screens;
 mod snapshot;
 mod stage;
+mod suspect;
 #[path = "../control-plane/terminal.rs"]
 mod terminal;
 mod tidy;
