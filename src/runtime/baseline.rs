@@ -99,6 +99,12 @@ impl Baselines {
             .any(|place| self.listed.contains(&(kind.group.to_string(), kind.name.to_string(), place)))
     }
 
+    /// Groups and names of the kinds that the newest has.
+    pub fn kinds(&self) -> Vec<(String, String)> {
+        let kinds = self.all.last().into_iter().flat_map(|saved| saved.archive.kinds());
+        kinds.map(|kind| (kind.group.to_string(), kind.name.to_string())).collect()
+    }
+
     /// So many were told to be gone.
     pub fn count_gone(&mut self, objects: usize) {
         self.deleted += objects;

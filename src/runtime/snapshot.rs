@@ -7,12 +7,12 @@ use std::sync::Arc;
 use color_eyre::{Result, eyre::Context, eyre::eyre};
 
 use super::fetch::{Cluster, Store};
-use super::reader::{Unread, paged};
+use super::reader::{Reader, Unread, paged};
 use super::triage::Triage;
 use crate::archive::{Existing, Header, Totals, Writer};
 use crate::model::{Cluster as Picture, Coverage, CoverageState, Event, KINDS, Kind, Look, ObjectRef, Place, Time};
 use crate::redact::Redactor;
-use crate::watch::Served;
+use crate::watch::{Served, discover};
 
 /// What a snapshot will hold.
 #[derive(Debug, Clone)]
@@ -120,7 +120,8 @@ impl Out<'_> {
 
     /// Kinds that nobody follows, a page at a time: access rules, policies, custom resources. What may not be read is said.
     async fn others(&mut self, cluster: &Cluster) -> Result<()> {
-        let (_, reader) = cluster.reader("Pod", self.redactor).await.map_err(|why| eyre!("{why}"))?;
+        let offers = discover(&cluster.connection, cluster.patience).await.map_err(|error| eyre!("{error}"))?;
+        let reader = Reader::new(cluster.connection.clone(), cluster.patience, self.redactor.clone(), Arc::new(offers));
         let mut kinds: Vec<Served> = reader.offers().served.iter().filter(|served| served.can_list && is_other(served)).cloned().collect();
         kinds.dedup_by(|b, a| a.resource.group == b.resource.group && a.resource.plural == b.resource.plural);
         for served in kinds {

@@ -193,6 +193,14 @@ impl<'a> Survey<'a> {
 
     /// What the baseline has and the cluster no longer.
     fn deleted(&mut self) {
+        // A kind that is no longer served took its objects with it, where all groups could be read.
+        let offers = self.reader.offers().clone();
+        let is_served = |group: &str, kind: &str| offers.served.iter().any(|s| s.resource.group == group && s.kind == kind);
+        for (group, kind) in self.reader.rulings.baselines.kinds() {
+            if offers.unreadable.is_empty() && !is_served(&group, &kind) {
+                self.narrow.places.iter().for_each(|place| self.reader.rulings.baselines.list(&group, &kind, place));
+            }
+        }
         let gone = self.reader.rulings.baselines.gone(&self.reader.redactor);
         let gone: Vec<&Desired> = gone.iter().filter(|saved| (self.doubt)(&saved.object.identity()).is_none()).collect();
         self.reader.rulings.baselines.count_gone(gone.len());

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::server::{Cluster, Server};
+
 /// A folder of files, and whose key is used.
 struct User {
     folder: std::path::PathBuf,
@@ -195,4 +197,47 @@ fn what_went_wrong_again_and_who_writes_against_whom_is_seen_between_baselines()
     assert!(text.contains("drifted again: 2 times in all; put right by argocd-controller at 2026-05-02T07:00:00Z, then changed by kubectl-edit at 2026-05-03T07:00:00Z"), "{text}");
     let (found, _) = user.diff(&["--live", &live, "--baseline", &second], 1);
     assert_eq!(found["fields"][0]["verdict"], "drift", "one baseline shows no turns");
+}
+
+fn binding(subject: &str) -> Value {
+    json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "readers", "namespace": "shop"},
+        "roleRef": {"kind": "Role", "name": "r"}, "subjects": [{"kind": "User", "name": subject}]})
+}
+
+fn policy() -> Value {
+    json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny", "namespace": "shop"}, "spec": {"podSelector": {}}})
+}
+
+#[test]
+fn a_snapshot_of_everything_holds_what_nobody_follows_and_is_a_baseline_for_the_cluster() {
+    let user = User::new("cluster");
+    let before = [config("a", "1"), config("gone", "1"), secret("aHVudGVyMg=="), binding("alice")];
+    let serve = |objects: &[Value]| -> Server { objects.iter().cloned().fold(Cluster::default(), Cluster::with).serve() };
+    let path = user.folder.join("b.json");
+    let path = path.to_str().unwrap();
+    let server = serve(&before);
+    user.run(&["snapshot", "--all", path, "--server", &server.url], 0);
+    let mut saved: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let kinds: Vec<&str> = saved["items"].as_array().unwrap().iter().map(|item| item["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"RoleBinding") && kinds.contains(&"Secret"), "{kinds:?}");
+    // The definition of a kind may go, and its objects with it.
+    saved["items"].as_array_mut().unwrap().push(policy());
+    std::fs::write(path, saved.to_string()).unwrap();
+    let server = serve(&[config("a", "2"), secret("aHVudGVyMw=="), binding("bob")]);
+    let (found, err) = user.diff(&["--baseline", path, "--server", &server.url], 1);
+    let first = |object: &str| item(&found, object)["fields"][0].clone();
+    assert_eq!(first("ConfigMap/shop/a")["verdict"], "drift");
+    assert_eq!(
+        (first("Secret/shop/db")["path"].clone(), first("Secret/shop/db")["verdict"].clone()),
+        (json!("data.password"), json!("drift"))
+    );
+    assert!(first("RoleBinding/shop/readers")["risk"].as_str().unwrap().starts_with("R4"), "{found}");
+    for gone in ["ConfigMap/shop/gone", "NetworkPolicy/shop/deny"] {
+        assert!(first(gone)["reason"].as_str().unwrap().contains("deleted since"), "{gone}");
+    }
+    assert!(err.contains("2 objects that it has are gone"), "{err}");
+    let denied =
+        Cluster::default().with(config("a", "1")).without("/api/v1/configmaps").without("/api/v1/namespaces/shop/configmaps").serve();
+    let (found, _) = user.diff(&["--baseline", path, "--server", &denied.url], 1);
+    assert!(!found["items"].to_string().contains("ConfigMap/shop/gone"), "what may not be read is not gone: {found}");
 }
