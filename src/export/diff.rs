@@ -240,7 +240,7 @@ fn wire(all: &Compilation) -> Value {
         (Compilation::Named(_), items) => {
             serde_json::to_value(items).map(|items| serde_json::json!({"apiVersion": API_VERSION, "kind": "DiffList", "items": items}))
         }
-        (Compilation::Everything(surveyed), items) => serde_json::to_value(items).map(|items| survey::wire(surveyed, items)),
+        (Compilation::Everything(surveyed), items) => serde_json::to_value(items).map(|items| survey::wire(surveyed, &items)),
     };
     value.expect("plain data with text keys can always be written")
 }

@@ -14,7 +14,7 @@ use crate::desired::{Governance, Stranger, Unchecked};
 const LINES: usize = 20;
 
 /// The list of objects with what was learnt beside them; what follows from the whole is null where the whole was not looked at.
-pub(super) fn wire(surveyed: &Surveyed, items: Value) -> Value {
+pub(super) fn wire(surveyed: &Surveyed, items: &Value) -> Value {
     let mut list = json!({
         "apiVersion": API_VERSION, "kind": "DiffList", "items": items, "unchecked": unreads(&surveyed.unread),
         "complete": surveyed.stopped.is_none(),
@@ -90,18 +90,18 @@ fn governance(out: &mut String, surveyed: &Surveyed) {
     let Surveyed { governance, now, .. } = surveyed;
     let Governance { rebuild, gone, unmanaged, exceptions, again, unclaimed, unnamed } = governance;
     let gone = gone.iter().map(|gone| format!("{}  listed by {}", gone.object, gone.inventory));
-    section(out, "Gone: an inventory lists it, and the cluster does not have it", gone.collect());
+    section(out, "Gone: an inventory lists it, and the cluster does not have it", &gone.collect::<Vec<_>>());
     let of = |strangers: &[Stranger]| strangers.iter().map(|s| format!("{}  {}", s.object, s.said(*now))).collect::<Vec<_>>();
-    section(out, "Unmanaged: in a namespace that somebody manages, and in no inventory and no source", of(unmanaged));
+    section(out, "Unmanaged: in a namespace that somebody manages, and in no inventory and no source", &of(unmanaged));
     let _ = writeln!(out, "\nCan this cluster be rebuilt from source? {}.", capital(&rebuild.said()));
     for line in rebuild.by_namespace() {
         let _ = writeln!(out, "  {}", clean(&line));
     }
     let exceptions = exceptions.iter().map(|exception| format!("{}  {}", exception.object, exception.said(*now)));
-    section(out, "Access rules and policy exceptions that no source asked for, oldest first", exceptions.collect());
+    section(out, "Access rules and policy exceptions that no source asked for, oldest first", &exceptions.collect::<Vec<_>>());
     let again = again.iter().map(|again| format!("{}  {}", again.object, again.said(*now)));
-    section(out, "Drifted again after it had been put right", again.collect());
-    section(out, "Claimed by nobody: no source and no label that names an owner", of(unclaimed));
+    section(out, "Drifted again after it had been put right", &again.collect::<Vec<_>>());
+    section(out, "Claimed by nobody: no source and no label that names an owner", &of(unclaimed));
     if *unnamed > 0 {
         let _ = writeln!(out, "\n{unnamed} more objects that nobody declares are counted and not listed.");
     }
@@ -114,7 +114,7 @@ fn capital(text: &str) -> String {
 }
 
 /// Nothing where there is nothing to say.
-fn section(out: &mut String, title: &str, lines: Vec<String>) {
+fn section(out: &mut String, title: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }

@@ -151,7 +151,7 @@ pub(super) fn line(scene: &Scene<'_>, object: &ObjectRef, blockers: &[&Blocker],
     let comparison = scene.app.documents.get(&object.to_string(), Document::Diff)?.comparison()?;
     let loud: Vec<&FieldDiff> = comparison.against.first()?.diff.fields.iter().filter(|field| field.verdict.is_loud()).collect();
     let drift = worst(loud.iter().copied(), blockers);
-    let Some(suspect) = drift.or_else(|| rollout(comparison, blockers)) else { return None };
+    let suspect = drift.or_else(|| rollout(comparison, blockers))?;
     let more = if suspect.field.verdict.is_loud() { loud.len() - 1 } else { 0 };
     let line = said(&suspect, ages).dim(before_that(comparison, suspect.field));
     let line = if more > 0 { line.dim(format!("; and {more} more")) } else { line };

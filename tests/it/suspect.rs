@@ -117,12 +117,9 @@ impl Case {
         let blocker = self.blocker();
         stage.settled.report = Report { blockers: vec![blocker.into()], ..incident::report() };
         stage.resize(200, 40).keys("<enter>");
-        let asked = stage.effects.iter().find_map(|effect| match effect {
-            Effect::Fetch(wanted) if wanted.document == Document::Diff => Some(wanted.clone()),
-            _ => None,
-        });
+        let asked = stage.effects.iter().find_map(|effect| if let Effect::Fetch(wanted) = effect { Some(wanted.clone()) } else { None });
         let wanted = asked.expect("a blocker's page asks for the diff of what is declared");
-        assert_eq!(wanted.object, self.object);
+        assert_eq!((wanted.object.as_str(), wanted.document), (self.object, Document::Diff));
         stage.send(Msg::Fetched { wanted, result: Ok(Content::Diff(Box::new(comparison))) });
         let frame = stage.frame();
         let line = frame.lines().find(|line| line.trim_start().starts_with("Changed"));

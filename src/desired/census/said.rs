@@ -109,8 +109,8 @@ impl Rebuild {
         let line = |(namespace, mut owners): (&str, Vec<(&str, usize)>)| {
             owners.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
             let namespace = if namespace.is_empty() { "in no namespace" } else { namespace };
-            let by = |owner| if owner == "" { "nobody recorded" } else { owner };
-            let named: Vec<String> = owners.iter().map(|(owner, n)| format!("{} {n}", by(*owner))).collect();
+            let by = |owner: &str| if owner.is_empty() { "nobody recorded".to_owned() } else { owner.to_owned() };
+            let named: Vec<String> = owners.iter().map(|(owner, n)| format!("{} {n}", by(owner))).collect();
             format!("{namespace}: {} ({})", sum(&owners), named.join(", "))
         };
         all.into_iter().map(line).collect()

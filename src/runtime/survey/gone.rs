@@ -15,7 +15,8 @@ const AT_ONCE: usize = 8;
 impl Survey<'_> {
     pub(super) async fn gone(&mut self) {
         let missing: Vec<Identity> = self.census.missing().into_iter().filter(|object| self.is_within(object)).collect();
-        if !missing.is_empty() && !(self.narrow.labels.is_empty() && self.narrow.fields.is_empty()) {
+        let is_narrowed = !self.narrow.labels.is_empty() || !self.narrow.fields.is_empty();
+        if is_narrowed && !missing.is_empty() {
             let why = "with a selector the survey does not look for objects that are gone".to_owned();
             return self.unread("what inventories list".to_owned(), None, why);
         }
