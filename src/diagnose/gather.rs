@@ -1,7 +1,9 @@
 //! Gather: which findings stand together. It keeps them by cause and key as they come and go, and knows which groups changed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::engine::Found;
 use super::{Cause, Key};

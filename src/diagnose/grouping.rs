@@ -2,8 +2,10 @@
 //! what is made is the same as from nothing.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use crate::model::{Cluster, Read};
 

@@ -1,10 +1,12 @@
 //! Ledger: who looked at what, and when the clock alone changes what is said. Entries are numbers, for a large cluster has
 //! hundreds of thousands of them.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 use crate::model::{Hashed, Read, Time};
 

@@ -1,7 +1,9 @@
 //! Stuck: how many pods and workloads are held up, counted as blockers come and go.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use crate::model::{Cluster, Kind, ObjectRef};
 

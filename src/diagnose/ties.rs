@@ -1,7 +1,8 @@
 //! Ties: which groups hold an object up, and which wait for it. Kept by difference.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::BTreeSet;
+
+use hashbrown::HashMap;
 
 use crate::model::ObjectRef;
 
@@ -12,9 +13,7 @@ use super::group::Group;
 type Mark = u64;
 
 pub(super) fn mark(object: &ObjectRef) -> Mark {
-    let mut hasher = DefaultHasher::new();
-    object.hash(&mut hasher);
-    hasher.finish()
+    crate::model::hash_of(object)
 }
 
 /// What a group has to do with objects, sorted.

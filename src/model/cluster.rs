@@ -3,7 +3,9 @@
 mod lineage;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use super::batch::Change;
 use super::indexes::Index;

@@ -107,6 +107,11 @@ impl Kept {
         take_key(&mut self.keys())
     }
 
+    /// The same for comparing: texts have the order of their bytes.
+    pub(super) fn name_bytes(&self) -> &[u8] {
+        take_bytes(&mut self.keys())
+    }
+
     pub(super) fn namespace(&self) -> &str {
         let mut input = self.keys();
         take_key(&mut input);
@@ -167,8 +172,12 @@ fn put_key(out: &mut Vec<u8>, text: &str) {
 }
 
 fn take_key<'a>(input: &mut &'a [u8]) -> &'a str {
+    std::str::from_utf8(take_bytes(input)).unwrap_or_default()
+}
+
+fn take_bytes<'a>(input: &mut &'a [u8]) -> &'a [u8] {
     let length = take(input) as usize;
-    let (text, rest) = input.split_at_checked(length).unwrap_or((input, &[]));
+    let (bytes, rest) = input.split_at_checked(length).unwrap_or((input, &[]));
     *input = rest;
-    std::str::from_utf8(text).unwrap_or_default()
+    bytes
 }

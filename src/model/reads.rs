@@ -126,6 +126,11 @@ impl Read {
     }
 }
 
+/// A hash of anything, the same wherever it is asked for.
+pub fn hash_of(value: &impl Hash) -> u64 {
+    hasher().hash_one(value)
+}
+
 /// One for the whole process, so that equal things are equal everywhere.
 fn hasher() -> &'static DefaultHashBuilder {
     static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);

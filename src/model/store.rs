@@ -169,7 +169,7 @@ impl Store {
     }
 
     fn search(&self, slots: &[u32], name: &str) -> Result<usize, usize> {
-        slots.binary_search_by(|at| self.kept(*at).map_or("", Kept::name).cmp(name))
+        slots.binary_search_by(|at| self.kept(*at).map_or(&[][..], Kept::name_bytes).cmp(name.as_bytes()))
     }
 }
 

@@ -8,7 +8,7 @@ use super::Input;
 use crate::app::{Chord, Held, Key};
 
 /// How long an escape waits for what may follow. People are slower.
-const HOLD: Duration = Duration::from_millis(20);
+const HOLD: Duration = Duration::from_millis(12);
 /// An answer to a question comes in one piece; after this the rest is lost.
 const ANSWER: Duration = Duration::from_millis(100);
 /// Longer than any sequence or answer that we know.

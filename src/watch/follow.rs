@@ -113,6 +113,8 @@ enum Came {
 
 /// This much is read before it is cut into lines, if it is there already.
 const AT_ONCE: usize = 256 << 10;
+/// The connection hands over one piece when it has its turn, and needs one turn to notice that it is wanted.
+const TURNS: usize = 2;
 
 impl Follower {
     fn new(connection: Connection, errand: Errand, parcels: mpsc::Sender<Parcel>, settled: oneshot::Sender<Settled>) -> Self {
@@ -231,13 +233,21 @@ impl Follower {
 
     async fn lines(&mut self, mut body: Body, mut lines: Lines, bytes: &[u8]) -> Result<(), Over> {
         lines.push(bytes);
-        let mut end = None;
-        // One wake-up for all that is there already.
+        let (mut end, mut waited) = (None, 0);
+        // One wake-up for all that is there already. Of a list more is on its way: the connection has its turn to bring it.
+        let turns = if self.feed.is_listing() { TURNS } else { 0 };
         while lines.waiting() < AT_ONCE && end.is_none() {
             match body.piece().now_or_never() {
-                Some(Ok(Some(more))) => lines.push(&more),
+                Some(Ok(Some(more))) => {
+                    waited = 0;
+                    lines.push(&more);
+                }
                 Some(Ok(None)) => end = Some(Heard::Ended),
                 Some(Err(error)) => end = Some(refusal(error)),
+                None if waited < turns => {
+                    waited += 1;
+                    tokio::task::yield_now().await;
+                }
                 None => break,
             }
         }

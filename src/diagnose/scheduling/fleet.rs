@@ -2,7 +2,9 @@
 //! at a time; none stays open for it.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use crate::model::{Cluster, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
 

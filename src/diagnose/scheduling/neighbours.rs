@@ -1,6 +1,8 @@
 //! Neighbours: what pods that already have a node mean for another one: affinity, anti-affinity, spread.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
 
 use crate::diagnose::Cx;
 use crate::model::{Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread};

@@ -1,7 +1,8 @@
 //! Look: what a row says of its pod, with the tables behind it.
 
-use std::collections::HashMap;
 use std::ops::Deref;
+
+use hashbrown::HashMap;
 
 use crate::model::intern::Sym;
 use crate::model::{Owner, Time};

@@ -26,7 +26,7 @@ fn unavailable(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     let desired = status.desired_number_scheduled;
     let lacking = desired - status.number_available;
     let waiting = cx.unready_pods_of(&set.meta.uid);
-    let since = waiting.iter().filter_map(|p| p.condition("Ready").and_then(|c| c.last_transition_time).or(p.created())).min();
+    let since = waiting.iter().filter_map(|p| p.ready_since().or(p.created())).min();
     if lacking <= 0 || !cx.older(since, USUAL_START) {
         return None;
     }

@@ -198,7 +198,7 @@ fn unavailable(cx: &Cx<'_>, workload: Workload<'_>) -> Option<Finding> {
     }
     let root = workload.reference();
     let since = workload.condition("Available").filter(|c| !c.is_true()).and_then(|c| c.last_transition_time);
-    let since = since.or_else(|| cx.unready_pods_below(workload).iter().filter_map(|p| p.condition("Ready")?.last_transition_time).min());
+    let since = since.or_else(|| cx.unready_pods_below(workload).iter().filter_map(|p| p.ready_since()).min());
     let finding = if cx.older(since, TOO_LONG) {
         Finding::blocked(Key::object(&root), root.clone())
     } else {

@@ -51,7 +51,7 @@ impl<'a> Waited<'a> {
         // A pod that is missing or on its way out is waited for too, but then it is not this pod that says why.
         let (ordinal, pod) = ordinals().map(|o| (o, at(o))).find(|(_, p)| !p.is_some_and(Pod::is_ready))?;
         let pod = pod.filter(|p| p.deleted().is_none())?;
-        let since = pod.condition("Ready").and_then(|c| c.last_transition_time).or(pod.created());
+        let since = pod.ready_since().or(pod.created());
         Some(Self { set, pod, ordinal, since, missing: ordinals().filter(|o| at(*o).is_none()).count() as i64 })
     }
 

@@ -135,12 +135,11 @@ fn is_unseen(cx: &Cx<'_>, pod: Pod<'_>, patience: i64) -> bool {
 }
 
 fn unknown_scheduler(cx: &Cx<'_>, pod: Pod<'_>) -> Option<Finding> {
-    // Pods that have a node are many, and their specs need not be put together for this.
-    if pod.node().is_some() || pod.phase() != Phase::Pending {
+    if !is_unseen(cx, pod, ANSWER) {
         return None;
     }
     let name = &*pod.spec().scheduler_name;
-    if matches!(name, "" | DEFAULT) || !is_unseen(cx, pod, ANSWER) {
+    if matches!(name, "" | DEFAULT) {
         return None;
     }
     let workload = cx.workload_of(pod);
