@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use crate::model::HashMap;
 
 use super::engine::Found;
 use super::{Cause, Key};

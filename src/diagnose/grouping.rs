@@ -5,9 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
-use crate::model::{Cluster, Read};
+use crate::model::{Cluster, HashMap, Read};
 
 use super::blocker::{self, Blocker, Part};
 use super::engine::{Found, Progress};

@@ -2,13 +2,11 @@
 //! hundreds of thousands of them.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
-
-use crate::model::{Hashed, Read, Time};
+use crate::model::{HashMap, Hashed, Read, Time};
 
 use super::subjects::Subject;
 
@@ -27,7 +25,7 @@ pub(super) struct Ledger {
     fresh: usize,
 }
 
-type ByRead = HashMap<Read, Readers, BuildHasherDefault<Hashed>>;
+type ByRead = std::collections::HashMap<Read, Readers, BuildHasherDefault<Hashed>>;
 
 #[derive(Debug)]
 struct Slot {

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
-use crate::model::{Cluster, Kind, ObjectRef};
+use crate::model::{Cluster, HashMap, Kind, ObjectRef};
 
 use super::Verdict;
 use super::blocker::{Blocker, is_workload};

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashMap;
-
-use crate::model::ObjectRef;
+use crate::model::{HashMap, ObjectRef};
 
 use super::gather::Number;
 use super::group::Group;

@@ -55,7 +55,7 @@ impl Interner {
         if text.is_empty() {
             return Some(Sym::EMPTY);
         }
-        self.table.find(self.hasher.hash_one(text), |n| self.text(self.spans[*n as usize]) == text).map(Sym)
+        self.table.find(self.hasher.hash_one(text), |n| self.text(self.spans[n as usize]) == text).map(Sym)
     }
 
     /// The symbol of a string, used once more.
@@ -96,11 +96,7 @@ impl Interner {
             }
         };
         self.spans[n as usize] = span;
-        let (spans, arena, hasher) = (&self.spans, &self.arena, &self.hasher);
-        self.table.insert(hasher.hash_one(text), n, |n| {
-            let span = spans[*n as usize];
-            hasher.hash_one(&arena[span.start as usize..(span.start + span.len) as usize])
-        });
+        self.table.insert(self.hasher.hash_one(text), n);
         Sym(n)
     }
 

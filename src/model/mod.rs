@@ -56,7 +56,7 @@ pub use podspec::*;
 pub use podstatus::*;
 pub use policy::*;
 pub use quantity::{Quantity, Resources};
-pub use reads::{Hashed, Look, Read, Reads, hash_of};
+pub use reads::{HashMap, Hashed, Look, Read, Reads, hash_of};
 pub use selector::{Requirement, Selector};
 pub use service::*;
 pub use shelf::Shelved;

@@ -12,6 +12,9 @@ use super::Kind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Read(u64);
 
+/// A table by names, which are short texts: its hasher is quicker with those than that of the standard library, and seeded as well.
+pub type HashMap<K, V> = std::collections::HashMap<K, V, DefaultHashBuilder>;
+
 /// Reads, each once.
 pub type Reads = HashSet<Read, BuildHasherDefault<Hashed>>;
 

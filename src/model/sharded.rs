@@ -1,4 +1,5 @@
-//! Sharded: a hash table of numbers in sixteen parts. Each grows for itself, so that none of a hundred thousand is waited for.
+//! Sharded: a hash table of numbers in sixteen parts. Each grows for itself, so that none of a hundred thousand is waited for, and
+//! from what it holds: what the numbers stand for is not looked at again.
 
 use hashbrown::HashTable;
 
@@ -6,20 +7,30 @@ const PARTS: usize = 16;
 
 /// Numbers found by a hash of what they stand for.
 #[derive(Debug, Default)]
-pub(super) struct Sharded([HashTable<u32>; PARTS]);
+pub(super) struct Sharded([HashTable<Entry>; PARTS]);
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Half of the hash: what differs in it differs.
+    half: u32,
+    number: u32,
+}
 
 impl Sharded {
-    pub(super) fn find(&self, hash: u64, is: impl FnMut(&u32) -> bool) -> Option<u32> {
-        self.0[part(hash)].find(hash, is).copied()
+    pub(super) fn find(&self, hash: u64, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+        let half = half(hash);
+        self.0[part(half)].find(place(half), |entry| entry.half == half && is(entry.number)).map(|entry| entry.number)
     }
 
-    /// Takes in a number that is not there yet; `hash_of` tells the hash of any number that is.
-    pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(&u32) -> u64) {
-        self.0[part(hash)].insert_unique(hash, number, hash_of);
+    /// Takes in a number that is not there yet.
+    pub(super) fn insert(&mut self, hash: u64, number: u32) {
+        let half = half(hash);
+        self.0[part(half)].insert_unique(place(half), Entry { half, number }, |entry| place(entry.half));
     }
 
     pub(super) fn remove(&mut self, hash: u64, number: u32) {
-        if let Ok(entry) = self.0[part(hash)].find_entry(hash, |other| *other == number) {
+        let half = half(hash);
+        if let Ok(entry) = self.0[part(half)].find_entry(place(half), |entry| entry.number == number) {
             entry.remove();
         }
     }
@@ -34,7 +45,16 @@ impl Sharded {
     }
 }
 
-/// Bits that a table looks at neither for the place nor for the mark of an entry.
-fn part(hash: u64) -> usize {
-    (hash >> 48) as usize % PARTS
+fn half(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+/// By the upper bits: where an entry lies in its part depends on the lower ones.
+fn part(half: u32) -> usize {
+    (half >> 28) as usize % PARTS
+}
+
+/// A table looks for the place of an entry at one end of a hash and for its mark at the other: half of one is spread over both.
+fn place(half: u32) -> u64 {
+    u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

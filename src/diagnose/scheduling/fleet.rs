@@ -4,9 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashMap;
-
-use crate::model::{Cluster, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
+use crate::model::{Cluster, HashMap, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
 
 use super::place::{ZONES, is_outside, selects};
 
@@ -60,7 +58,7 @@ impl Fleet {
     pub(in crate::diagnose) fn of(cluster: &Cluster, Muster(mut nodes): Muster) -> Self {
         nodes.extend(cluster.each(None, nodes.len(), outline));
         let own = own_labels(&nodes);
-        let mut alike: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut alike: HashMap<String, Vec<u32>> = HashMap::default();
         for (at, node) in nodes.iter().enumerate() {
             alike.entry(likeness(node, &own)).or_default().push(at as u32);
         }
@@ -106,7 +104,7 @@ impl Values {
 }
 
 fn own_labels(nodes: &[Node]) -> BTreeSet<&str> {
-    let mut values: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    let mut values: HashMap<&str, BTreeSet<&str>> = HashMap::default();
     for (key, value) in nodes.iter().flat_map(|n| &n.meta.labels) {
         let seen = values.entry(key).or_default();
         if seen.len() <= MOST_VALUES {

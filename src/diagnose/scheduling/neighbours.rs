@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::HashMap;
-
 use crate::diagnose::Cx;
-use crate::model::{Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread};
+use crate::model::{HashMap, Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread};
 
 use super::Lack;
 use super::fleet::{Nodes, Questions};
@@ -141,7 +139,7 @@ fn together(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: Nodes<'_>)
 /// Pods of the namespace whose own anti-affinity refuses this pod.
 fn refusing(cx: &Cx<'_>, pod: Pod<'_>, nodes: Nodes<'_>) -> Vec<Apart> {
     let mut taken: BTreeMap<Box<str>, BTreeMap<Box<str>, ObjectRef>> = BTreeMap::new();
-    let mut known: HashMap<&str, Vec<Option<&str>>> = HashMap::new();
+    let mut known: HashMap<&str, Vec<Option<&str>>> = HashMap::default();
     for other in cx.pods(Some(pod.namespace())).filter(|p| p.node().is_some() && p.name() != pod.name()) {
         let terms = other.spec().affinity.pod_anti_affinity.required.iter();
         for term in terms.filter(|t| t.namespaces.is_empty() && t.namespace_selector.is_none() && matches(t, pod)) {

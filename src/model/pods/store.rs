@@ -133,8 +133,8 @@ impl Pods {
     }
 
     fn find_in(&self, namespace: u32, name: &str) -> Option<u32> {
-        let same = |at: &u32| {
-            self.row(*at).is_some_and(|row| {
+        let same = |at: u32| {
+            self.row(at).is_some_and(|row| {
                 self.templates.get(row.template).is_some_and(|t| t.namespace == namespace)
                     && is_name(name, self.strings.get(row.prefix), row.suffix.text())
             })
@@ -245,12 +245,7 @@ impl Pods {
         }
         let (prefix, suffix) = (self.strings.get(row.prefix), row.suffix);
         let hash = hash_of(&self.hasher, namespace, prefix, &suffix);
-        let (rows, strings, hasher, templates) = (&self.rows, &self.strings, &self.hasher, &self.templates);
-        self.by_name.insert(hash, at, |at| {
-            let Some(row) = rows.get(*at as usize).and_then(Option::as_ref) else { return 0 };
-            let namespace = templates.get(row.template).map_or(NONE, |t| t.namespace);
-            hash_of(hasher, namespace, strings.get(row.prefix), &row.suffix)
-        });
+        self.by_name.insert(hash, at);
     }
 
     fn take_out(&mut self, at: u32) {

@@ -49,6 +49,11 @@ impl Feed {
         Ok(())
     }
 
+    fn forget(&mut self) {
+        self.batch = Batch::new(Kind::Pod);
+        self.items = Items::default();
+    }
+
     fn apply(&mut self) {
         let batch = self.batch.take();
         self.cluster.apply(Delta::Batch { kind: Kind::Pod, place: Place::All, epoch: 0, batch });
@@ -94,17 +99,18 @@ pub fn kept(pods: usize, seed: u64) -> Result<Value, String> {
     let mut feed = Feed::new();
     // What the generator itself takes goes when each call ends.
     pages(&plan, |at| !last.contains(&at), |page| feed.read(page))?;
+    // What a feed knows of the pods before it is thrown away now and then: no pod keeps it.
+    feed.forget();
     let most = counting::held();
     pages(&plan, |at| last.contains(&at), |page| feed.read(page))?;
     let all = counting::held();
-    let Feed { cluster, batch, items } = feed;
-    drop((batch, items));
+    feed.forget();
     let without_feed = counting::held();
     let each = |bytes: isize, count: usize| (bytes as f64 / count.max(1) as f64 * 10.0).round() / 10.0;
     Ok(json!({
-        "pods": cluster.count(Kind::Pod),
+        "pods": feed.cluster.count(Kind::Pod),
         "all_per_pod": each(all - before, pods),
-        "one_more": each(all - most, last.len()),
+        "one_more": each(without_feed - most, last.len()),
         "feed_bytes": all - without_feed,
     }))
 }
