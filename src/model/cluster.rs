@@ -15,7 +15,7 @@ use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
     Batch, Coverage, CoverageState, Delta, EndpointSlice, Event, Kind, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen,
-    Selector, Stored, kinds::Shape,
+    Selector, Stored, hash_of, kinds::Shape,
 };
 
 pub use lineage::Lineage;
@@ -62,6 +62,8 @@ pub struct Touched {
     /// Pods that were and are plain and never restarted are left out: they are not judged.
     pub objects: BTreeSet<(Kind, Box<str>, Box<str>)>,
     pub reads: Reads,
+    /// Namespace and owner of the pod that was noted last.
+    kin: Option<u64>,
 }
 
 impl Touched {
@@ -530,17 +532,22 @@ fn touch(kind: Kind, at: &At, object: &Object, touched: &mut Touched) {
 }
 
 impl Witness for Touched {
-    fn sees(&mut self, pods: &Pods, row: u32) {
+    fn sees(&mut self, pods: &Pods, row: u32, name: &str) {
         let Some(row) = pods.at(row) else { return };
-        let (namespace, name) = (pods.namespace(row), pods.name(row));
+        let namespace = pods.namespace(row);
         if !row.is_plain() || row.restarts > 0 {
-            self.objects.insert((Kind::Pod, namespace.into(), (*name).into()));
+            self.objects.insert((Kind::Pod, namespace.into(), name.into()));
         }
-        self.reads.insert(Read::object(Kind::Pod, namespace, &name));
-        self.reads.insert(Read::set(Kind::Pod, None));
-        self.reads.insert(Read::set(Kind::Pod, Some(namespace)));
-        self.reads.extend(pods.owner(row).map(|owner| Read::pods_of(&owner.uid)));
+        self.reads.insert(Read::object(Kind::Pod, namespace, name));
         self.reads.insert(Read::pods_on(pods.node(row)));
+        // Pods of one owner come one after another.
+        let owner = pods.owner(row).map(|owner| &*owner.uid);
+        let kin = hash_of(&(namespace, owner));
+        if self.kin.replace(kin) != Some(kin) {
+            self.reads.insert(Read::set(Kind::Pod, None));
+            self.reads.insert(Read::set(Kind::Pod, Some(namespace)));
+            self.reads.extend(owner.map(Read::pods_of));
+        }
     }
 }
 

@@ -52,7 +52,7 @@ type Kin = (Span, Option<u32>, u32, u32);
 
 /// Told of every row before it changes and after.
 pub(in crate::model) trait Witness {
-    fn sees(&mut self, pods: &Pods, row: u32);
+    fn sees(&mut self, pods: &Pods, row: u32, name: &str);
 }
 
 impl Pods {
@@ -96,18 +96,18 @@ impl Pods {
                 self.release_template(template);
                 return known;
             }
-            witness.sees(self, row);
+            witness.sees(self, row, arrivals.get(arrival.name));
             self.take_out(row);
         }
         let row = self.put_in(arrivals, arrival, rest, template, guests);
-        witness.sees(self, row);
+        witness.sees(self, row, arrivals.get(arrival.name));
         Some(row)
     }
 
     /// Removes a pod.
     pub(in crate::model) fn remove(&mut self, row: u32, witness: &mut impl Witness) {
-        if self.row(row).is_some() {
-            witness.sees(self, row);
+        if let Some(name) = self.at(row).map(|it| self.name(it)) {
+            witness.sees(self, row, &name);
             self.take_out(row);
         }
     }
