@@ -152,12 +152,13 @@ pub fn by_controller(place: &Place<'_>, owner: Option<&Entry<'_>>) -> Option<Str
 fn scaled(place: &Place<'_>, owner: Option<&Entry<'_>>) -> Option<String> {
     let controller = owner.is_some_and(|o| managers::writes(o.manager, o.subresource, (place.cx.group, place.cx.kind), &place.path));
     let unclear = owner.is_none_or(|o| matches!(o.class, Class::Controller | Class::Bookkeeping | Class::Unknown));
-    let autoscaler = place.cx.autoscaler.as_deref();
-    let known = controller || unclear && autoscaler.is_some();
+    let autoscaler = place.cx.autoscaler.as_ref();
+    let could = autoscaler.is_some_and(|autoscaler| autoscaler.scales_to_nothing || !is_scaled_to_nothing(place));
+    let known = controller || unclear && could;
     if !known {
         return None;
     }
-    let who = autoscaler.map_or_else(|| "an autoscaler".to_owned(), str::to_owned);
+    let who = autoscaler.map_or("an autoscaler", |autoscaler| &autoscaler.title);
     let next = if place.desired.is_none() {
         "a forced or client-side apply without replicas keeps it, one that removes the field sets 1 for a moment"
     } else if place.cx.own.iter().any(|i| place.cx.entries[*i].operation == managers::Operation::Apply) {
@@ -205,8 +206,21 @@ fn generated_names(value: &Value) -> bool {
     }
 }
 
+/// Whether no replicas are asked for.
+pub fn is_scaled_to_nothing(place: &Place<'_>) -> bool {
+    place.path.fields().eq(["spec", "replicas"]) && place.live.is_some_and(|live| live == 0)
+}
+
+/// What scales an object.
+pub struct Autoscaler {
+    /// `HorizontalPodAutoscaler web`.
+    pub title: String,
+    /// A HorizontalPodAutoscaler leaves an object alone that has no replicas, unless its own least is 0.
+    pub scales_to_nothing: bool,
+}
+
 /// The autoscaler among these objects that targets the one named.
-pub fn autoscaler(related: &[Value], (kind, namespace, name): (&str, &str, &str)) -> Option<String> {
+pub fn autoscaler(related: &[Value], (kind, namespace, name): (&str, &str, &str)) -> Option<Autoscaler> {
     let text = |v: &'_ Value, pointer: &str| v.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     related.iter().find_map(|object| {
         let own = text(object, "/kind");
@@ -217,6 +231,7 @@ pub fn autoscaler(related: &[Value], (kind, namespace, name): (&str, &str, &str)
             && is_kind
             && text(object, "/spec/scaleTargetRef/name") == name
             && text(object, "/metadata/namespace") == namespace;
-        targets.then(|| format!("{own} {}", text(object, "/metadata/name")))
+        let scales_to_nothing = own == "ScaledObject" || object.pointer("/spec/minReplicas").is_some_and(|least| least == 0);
+        targets.then(|| Autoscaler { title: format!("{own} {}", text(object, "/metadata/name")), scales_to_nothing })
     })
 }

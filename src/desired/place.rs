@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::equal::same;
 use super::owner::{Entry, Trail};
 use super::path::{Path, Step};
+use super::phenomena::Autoscaler;
 use super::shape::Shape;
 
 /// What holds for the whole object.
@@ -19,7 +20,7 @@ pub struct Cx<'a> {
     /// What was last applied is known, so that its absence at a place says something.
     pub applied: Option<&'a Value>,
     /// The autoscaler that targets the object.
-    pub autoscaler: Option<String>,
+    pub autoscaler: Option<Autoscaler>,
     /// Not served by the API server itself.
     pub is_custom: bool,
     /// Fields that the shape does not list do not exist.

@@ -246,6 +246,9 @@ fn declared(known: &Known<'_>) -> Decision {
             say(Verdict::Pending, owner, "the value is from before the first server-side apply, which has not reached this field")
         }
         Some(entry) => say(Verdict::Drift, owner, format!("{}{also}", wrote(entry))),
+        None if phenomena::is_scaled_to_nothing(place) && !place.cx.entries.is_empty() => {
+            say(Verdict::Drift, None, format!("{SCALED_TO_NOTHING}{also}"))
+        }
         None if place.cx.entries.is_empty() && gone => {
             say(Verdict::Drift, None, format!("declared but absent; a removal leaves no trace{also}"))
         }
@@ -329,7 +332,8 @@ fn by_nobody(known: &Known<'_>) -> Decision {
         return say(Verdict::Drift, None, "a certificate authority that no known injector wrote and no annotation asks for");
     }
     if place.path.fields().eq(["spec", "replicas"]) {
-        return say(Verdict::Drift, None, UNTRACED_SCALE);
+        let text = if phenomena::is_scaled_to_nothing(place) { SCALED_TO_NOTHING } else { UNTRACED_SCALE };
+        return say(Verdict::Drift, None, text);
     }
     match (bare, known.has_no_schema) {
         (true, true) => {
@@ -344,6 +348,10 @@ fn by_nobody(known: &Known<'_>) -> Decision {
 /// Seen on 1.37: a request through the scale subresource gets no entry in managedFields where nobody owned replicas before.
 const UNTRACED_SCALE: &str = "scaled through the scale subresource, which leaves no trace where nobody owned the field: by hand, or by an \
                               autoscaler that is not among the objects at hand";
+
+/// Seen on 1.37: `Scale` leaves out a 0, so a request for no replicas takes the field from its owner and gives it to nobody.
+const SCALED_TO_NOTHING: &str = "scaled to 0 through the scale subresource, which leaves no owner for a 0: by hand, or by an autoscaler \
+                                 that is not among the objects at hand";
 
 fn foreign(known: &Known<'_>, entry: &Entry<'_>) -> Decision {
     let (place, owner) = (known.place, known.owner);

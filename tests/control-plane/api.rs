@@ -40,6 +40,11 @@ impl Api {
         self.ask(Method::PATCH, path, "application/merge-patch+json", body.to_string().into_bytes())
     }
 
+    /// The whole object, as it was read and changed.
+    pub fn replace(&self, path: &str, body: &Value) -> Result<Value, String> {
+        self.ask(Method::PUT, path, "application/json", body.to_string().into_bytes())
+    }
+
     pub fn create(&self, path: &str, body: &Value) -> Result<Value, String> {
         self.ask(Method::POST, path, "application/json", body.to_string().into_bytes())
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the programs of a Kubernetes control plane from the module folders beside this file, each once.
+# Builds the programs of a Kubernetes control plane, and Helm's client, from the module folders beside this file, each once.
 #
 #   build.sh            builds what is not there yet and prints one line a program
 #   build.sh --where    prints `PROGRAM PATH` for each program and builds nothing
@@ -18,7 +18,8 @@ programs="etcd                     etcd  go.etcd.io/etcd/server/v3
 kube-apiserver           k8s   k8s.io/kubernetes/cmd/kube-apiserver
 kube-controller-manager  k8s   k8s.io/kubernetes/cmd/kube-controller-manager
 kube-scheduler           k8s   k8s.io/kubernetes/cmd/kube-scheduler
-kubectl                  k8s   k8s.io/kubernetes/cmd/kubectl"
+kubectl                  k8s   k8s.io/kubernetes/cmd/kubectl
+helm                     helm  helm.sh/helm/v4/cmd/helm"
 
 digest() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }
 

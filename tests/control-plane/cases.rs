@@ -3,7 +3,7 @@
 use crate::plane::Plane;
 use crate::scenario::Scenario;
 use crate::troubles::SCENARIOS;
-use crate::{audit, drift, drift_dry_run, plugins, restart, rights, say, serve, troubles};
+use crate::{audit, drift, drift_audit, drift_dry_run, drift_helm, drift_owners, plugins, restart, rights, say, serve, troubles};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -48,6 +48,14 @@ const SHARED: &[Named] = &[
     ("drift: forbidden is not missing", drift::forbidden_is_not_missing),
     ("drift: custom kinds are compared", drift::custom_kinds_are_compared),
     ("drift: a Helm release is compared", drift::a_release_is_compared),
+    ("drift: releases of the real client are compared, whatever driver keeps them", drift_helm::releases_of_the_client),
+    ("drift: owners after a client-side apply", drift_owners::after_client_side_apply),
+    ("drift: owners after a server-side apply", drift_owners::after_server_side_apply),
+    ("drift: owners where none is left", drift_owners::where_no_owner_is_left),
+    ("drift: what a policy mutates", drift_owners::a_policy_mutates),
+    ("drift: the audit log names users", drift_audit::users_are_named),
+    ("drift: two that write in turn are in the audit log", drift_audit::turns_are_seen),
+    ("drift: an autoscaler and a person scale", drift_audit::scalers_are_told_apart),
     ("drift: a dry run is decided by the server and stores nothing", drift_dry_run::the_server_decides),
     ("kubectl reads a file through holdup serve", serve::kubectl_reads_a_file),
 ];

@@ -36,13 +36,16 @@ struct Ports {
 
 /// Everybody whose token the API server knows; `holdup` has no right that a role of its own does not give.
 pub const HOLDUP: &str = "holdup";
-const TOKENS: &str = "token-of-holdup,holdup,holdup\ntoken-of-auditor,auditor,auditor,system:masters\n";
+const TOKENS: &str = "token-of-holdup,holdup,holdup\ntoken-of-auditor,auditor,auditor,system:masters\n\
+    token-of-alice,alice,alice,system:masters\ntoken-of-bob,bob,bob,system:masters\n";
 
+/// holdup's requests, by their line; and with their bodies what anybody writes in the namespaces whose log is read.
 const AUDIT: &str = "apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
 - {level: Metadata, users: [holdup, auditor, 'system:serviceaccount:one-namespace:reader']}
+- {level: RequestResponse, verbs: [create, update, patch, delete], namespaces: [drift-log, drift-log-turns, drift-log-scaled]}
 - {level: None}
 ";
 
@@ -110,7 +113,10 @@ impl Plane {
     /// Writes a kubeconfig for a user given as the YAML of its `user:` field.
     pub fn kubeconfig(&self, name: &str, user: &str, namespace: &str) -> PathBuf {
         let path = self.folder.path().join(format!("{name}.kubeconfig"));
-        fs::write(&path, kubeconfig(&self.pki, self.ports.api, user, namespace)).expect("the kubeconfig can be written");
+        // Cases run side by side, and one may be reading what another writes: never half a file.
+        let part = self.folder.path().join(format!("{name}.{:?}", std::thread::current().id()));
+        fs::write(&part, kubeconfig(&self.pki, self.ports.api, user, namespace)).expect("the kubeconfig can be written");
+        fs::rename(&part, &path).expect("the kubeconfig can be put in its place");
         path
     }
 
@@ -120,7 +126,16 @@ impl Plane {
     }
 
     pub fn audit_log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("audit.log")).unwrap_or_default()
+        fs::read_to_string(self.audit_file()).unwrap_or_default()
+    }
+
+    pub fn audit_file(&self) -> PathBuf {
+        self.folder.path().join("audit.log")
+    }
+
+    /// The path of Helm's client.
+    pub fn helm(&self) -> &Path {
+        self.programs.path("helm")
     }
 
     /// Kills the API server as a power cut would.
