@@ -4,6 +4,7 @@ mod accept;
 mod audit;
 mod baseline;
 mod command;
+mod complaints;
 mod everything;
 mod fragments;
 mod gitops;

@@ -238,6 +238,14 @@ fn a_dry_run_tells_defaults_and_admission_from_drift_and_stores_nothing() {
 }
 
 #[test]
+fn fragment_73_the_server_is_asked_once_however_often_an_object_is_named() {
+    let parameters = json!([{"name": "dryRun", "in": "query"}]);
+    let server = Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(policy).serve();
+    diff(&server, &["configmap/settings", "configmaps/settings", "configmap/settings", "-n", "shop", "--dry-run=server"], 1);
+    assert_eq!(sent(&server).iter().map(|request| request.method.as_str()).collect::<Vec<_>>(), ["PATCH", "POST"]);
+}
+
+#[test]
 fn nothing_is_sent_to_a_server_that_does_not_say_that_it_honours_dry_runs() {
     let base = || Cluster::default().with(mutated()).trying(policy);
     for server in [base().publishing(OPEN_API, published(&json!([]))).serve(), base().serve()] {

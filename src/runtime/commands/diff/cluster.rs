@@ -69,8 +69,15 @@ impl Comparing<'_> {
     }
 
     async fn named(&mut self, texts: &[String], everywhere: bool) -> Result<Vec<Compared>> {
-        let mut all = Vec::new();
+        let (mut all, mut seen) = (Vec::new(), Vec::new());
         for text in texts {
+            let (served, namespace, name) = self.parse(text)?;
+            let one = identity(&served, &namespace.unwrap_or_default(), &name);
+            // However it is written, an object is asked for once: dry runs cost the server something.
+            if seen.contains(&one) {
+                continue;
+            }
+            seen.push(one);
             let found = if everywhere { self.anywhere(text).await? } else { self.somewhere(text).await? };
             all.extend(found);
         }
