@@ -87,7 +87,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         ended
     });
     ended.unwrap_or_else(|error| {
-        eprintln!("holdup: {error:#}");
+        // Whatever an error quotes, a file or a server wrote it.
+        eprintln!("holdup: {}", runtime::key::redactor().text(&format!("{error:#}")));
         ExitCode::from(runtime::commands::FAILED)
     })
 }

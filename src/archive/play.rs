@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use super::scan::At;
 use super::{Archive, ArchivedKind, Change, Entry};
 use crate::model::Time;
+use crate::redact::Redactor;
 
 /// The resourceVersion of a playing recording is this plus the number of steps that have come: versions inside the objects come from
 /// several watches and are in order for each kind only.
@@ -26,6 +27,8 @@ pub(super) enum Slot {
 pub(super) struct Stage {
     pub archive: Arc<Archive>,
     play: Option<Play>,
+    /// Where what is served goes to whoever asks, no secret goes with it.
+    pub hides: Option<Redactor>,
 }
 
 /// A recording that plays.
@@ -57,7 +60,12 @@ pub(super) struct Due {
 
 impl Stage {
     pub(super) fn still(archive: Arc<Archive>) -> Self {
-        Self { archive, play: None }
+        Self { archive, play: None, hides: None }
+    }
+
+    /// The same without secrets.
+    pub(super) fn hiding(self, redactor: Redactor) -> Self {
+        Self { hides: Some(redactor), ..self }
     }
 
     /// Plays the recording from this place on. What is no positive speed is taken for 1.
@@ -70,7 +78,7 @@ impl Stage {
         };
         let offsets = archive.steps.iter().map(|step| offset(step.at)).collect();
         let speed = if speed.is_finite() && speed > 0.0 { speed } else { 1.0 };
-        Self { archive, play: Some(Play { began: Instant::now(), from, speed, offsets, state: Mutex::default() }) }
+        Self { archive, play: Some(Play { began: Instant::now(), from, speed, offsets, state: Mutex::default() }), hides: None }
     }
 
     /// The moment that is shown: of a recording that plays it moves, else it is that of the capture.

@@ -14,6 +14,7 @@ use super::shape::Shape;
 use super::verdict::Verdict;
 use super::weigh::Direction;
 use crate::model::{Quantity, Selector, Time};
+use crate::redact::hide_tags;
 
 /// A deviation that is accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -254,7 +255,9 @@ impl Rule {
             return Some(Refusal { has_expired: false, why: format!("{} accepts it from {manager} only", self.id) });
         }
         if !self.bounds.admit(field.path.steps(), field.live.as_ref()) {
-            return Some(Refusal { has_expired: false, why: format!("{} accepts it only as {}", self.id, self.bounds.words()) });
+            // Whoever writes a rule may have written a secret into it in clear.
+            let only = if is_hidden(field) { "a value that is not shown here".to_owned() } else { self.bounds.words() };
+            return Some(Refusal { has_expired: false, why: format!("{} accepts it only as {only}", self.id) });
         }
         self.has_expired(now).then(|| Refusal { has_expired: true, why: format!("{} accepted it and has expired", self.id) })
     }
@@ -350,4 +353,9 @@ fn glob(pattern: &str, text: &str) -> bool {
             ends.any(|at| glob(rest, &behind[at..]))
         }
     }
+}
+/// Whether one of its sides is a secret, or holds one.
+fn is_hidden(field: &FieldDiff) -> bool {
+    let sides = [&field.desired, &field.live].into_iter().flatten();
+    sides.map(Value::to_string).any(|text| hide_tags(&text) != text)
 }

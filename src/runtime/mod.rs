@@ -13,7 +13,7 @@ mod dry_run;
 pub mod feeds;
 mod fetch;
 mod gather;
-mod key;
+pub(crate) mod key;
 mod live;
 mod load;
 mod log;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use color_eyre::{Result, eyre::WrapErr, eyre::bail, eyre::eyre};
 use toml::{Table, Value};
 
+use super::key;
 use super::narrow;
 use crate::desired::{Pattern, Rule};
 use crate::model::{Quantity, Time};
@@ -23,6 +24,12 @@ pub fn read(files: &[PathBuf]) -> Result<Vec<Rule>> {
         let (found, wrong) = parse(&file.display().to_string(), &text);
         rules.extend(found);
         mistakes.extend(wrong);
+    }
+    let redactor = key::redactor();
+    for rule in &mut rules {
+        // What people write to explain a rule is printed wherever it is met.
+        rule.reason = redactor.text(&rule.reason).into_owned();
+        rule.owner = redactor.text(&rule.owner).into_owned();
     }
     if mistakes.is_empty() { Ok(rules) } else { bail!("no rule is used until these are put right:\n  {}", mistakes.join("\n  ")) }
 }

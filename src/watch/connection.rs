@@ -115,7 +115,7 @@ impl Connection {
         let credential = credential(&target, manner).await?;
         let client = client::build(&target, &credential)?;
         let near = target.disable_compression || (target.proxy.is_none() && host_is_near(&target.server));
-        let about = About { context: target.context.clone(), namespace: target.namespace.clone(), server: target.server.to_string() };
+        let about = About { context: target.context.clone(), namespace: target.namespace.clone(), server: failure::shown(&target.server) };
         let mut notes = target.warnings.clone();
         notes.extend(Some(credential.said.clone()).filter(|said| !said.is_empty()));
         let target = Arc::new(target);

@@ -18,10 +18,18 @@ pub(super) fn unanswered(error: &kube::Error, server: &http::Uri, proxy: Option<
     let texts: Vec<String> = chain(error).map(ToString::to_string).collect();
     let is_tunnel = texts.iter().any(|text| text.contains("tunnel") || text.contains("proxy") || text.contains("SOCKS"));
     match proxy {
-        Some(proxy) if is_tunnel => Error::Proxy { proxy: proxy.uri.to_string(), why: deepest },
+        Some(proxy) if is_tunnel => Error::Proxy { proxy: shown(&proxy.uri), why: deepest },
         Some(_) | None if was_answering(&texts) => Error::Cut { why: deepest },
-        Some(_) | None => Error::NotReached { server: server.to_string(), why: deepest },
+        Some(_) | None => Error::NotReached { server: shown(server), why: deepest },
     }
+}
+
+/// An address as people may see it: without the name and password that can stand in it.
+pub(super) fn shown(address: &http::Uri) -> String {
+    let text = address.to_string();
+    let Some((scheme, rest)) = text.split_once("://") else { return text };
+    let authority = &rest[..rest.find('/').unwrap_or(rest.len())];
+    authority.rfind('@').map_or_else(|| text.clone(), |at| format!("{scheme}://{}", &rest[at + 1..]))
 }
 
 /// A body that ended too early.

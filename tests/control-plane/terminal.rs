@@ -17,6 +17,8 @@ pub struct Terminal {
     keys: Option<Box<dyn Write + Send>>,
     master: Option<Box<dyn MasterPty + Send>>,
     parser: Arc<Mutex<vt100::Parser>>,
+    /// Everything that the program ever wrote.
+    written: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -32,19 +34,26 @@ impl Terminal {
         let mut output = pair.master.try_clone_reader().expect("the terminal can be read");
         let side = |count| NonZeroU16::new(count).expect("not zero");
         let parser = Arc::new(Mutex::new(vt100::Parser::new(side(rows), side(columns), 0)));
-        let screen = Arc::clone(&parser);
+        let (screen, written) = (Arc::clone(&parser), Arc::default());
+        let kept: Arc<Mutex<Vec<u8>>> = Arc::clone(&written);
         let reader = std::thread::spawn(move || {
             let mut bytes = [0; 65_536];
             while let Ok(count @ 1..) = output.read(&mut bytes) {
                 screen.lock().expect("no panic while held").process(&bytes[..count]);
+                kept.lock().expect("no panic while held").extend_from_slice(&bytes[..count]);
             }
         });
         let keys = pair.master.take_writer().expect("the terminal can be written to");
-        Self { child, keys: Some(keys), master: Some(pair.master), parser, reader: Some(reader) }
+        Self { child, keys: Some(keys), master: Some(pair.master), parser, written, reader: Some(reader) }
     }
 
     pub fn screen(&self) -> String {
         self.parser.lock().expect("no panic while held").screen().contents()
+    }
+
+    /// Everything that the program has written, with its escape sequences.
+    pub fn written(&self) -> Vec<u8> {
+        self.written.lock().expect("no panic while held").clone()
     }
 
     /// Whether the program has taken the screen; false again when it gave it back.

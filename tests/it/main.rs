@@ -4,6 +4,7 @@
 
 mod archive_read;
 mod archive_serve;
+mod canary;
 mod cases;
 mod causes;
 mod commands;

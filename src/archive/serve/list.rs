@@ -63,8 +63,17 @@ impl ListBody {
 }
 
 impl Stage {
-    /// Appends the bytes of an object as they lie in the file.
+    /// Appends an object to a list: as it lies in the file, unless its secrets must go.
     fn append(&self, slot: Slot, to: &mut Vec<u8>) -> io::Result<()> {
+        if self.hides.is_some() {
+            to.extend_from_slice(&self.bytes(slot)?);
+            return Ok(());
+        }
+        self.read(slot, to)
+    }
+
+    /// Appends the bytes of an object as they lie in the file.
+    fn read(&self, slot: Slot, to: &mut Vec<u8>) -> io::Result<()> {
         let span = self.entry(slot).span;
         let length = usize::try_from(span.len()).unwrap_or(usize::MAX);
         let start = to.len();
@@ -79,10 +88,15 @@ impl Stage {
     /// The object by itself, with kind and API version.
     pub(super) fn bytes(&self, slot: Slot) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.append(slot, &mut bytes)?;
+        self.read(slot, &mut bytes)?;
         let entry = self.entry(slot);
-        match self.archive.kinds.get(entry.kind as usize).filter(|_| entry.is_bare) {
-            Some(kind) => Ok(named(kind, &bytes)),
+        if let Some(kind) = self.archive.kinds.get(entry.kind as usize).filter(|_| entry.is_bare) {
+            bytes = named(kind, &bytes);
+        }
+        match &self.hides {
+            Some(redactor) => {
+                redactor.object_bytes(&bytes).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the object is no JSON"))
+            }
             None => Ok(bytes),
         }
     }
@@ -156,7 +170,8 @@ fn body(stage: &Arc<Stage>, kind: &ArchivedKind, slots: Vec<Slot>, meta: &Value,
     let head = format!("{{\"kind\":\"{name}\",\"apiVersion\":\"{api_version}\",\"metadata\":{meta},\"items\":[").into_bytes();
     let tail = b"]}\n";
     let objects: u64 = slots.iter().map(|slot| stage.entry(*slot).span.len()).sum();
-    let size = (form == Form::Json).then(|| head.len() as u64 + objects + slots.len().saturating_sub(1) as u64 + tail.len() as u64);
+    let size = (form == Form::Json && stage.hides.is_none())
+        .then(|| head.len() as u64 + objects + slots.len().saturating_sub(1) as u64 + tail.len() as u64);
     ListBody { stage: Arc::clone(stage), slots: slots.into_iter(), is_first: true, head: Some(head), tail: Some(tail), form, size }
 }
 

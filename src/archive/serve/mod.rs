@@ -34,6 +34,7 @@ use status::{Refusal, answer};
 use super::play::Stage;
 use super::{Archive, ArchivedKind};
 use crate::model::{CoverageState, Time};
+use crate::redact::Redactor;
 
 /// Answers requests to the Kubernetes API out of an archive. Get, list and watch; everything else is refused.
 #[derive(Clone)]
@@ -45,6 +46,11 @@ impl Archive {
     /// Serves the archive as it is; a recording as it is at its end.
     pub fn service(self: Arc<Self>) -> ArchiveService {
         ArchiveService { stage: Arc::new(Stage::still(self)) }
+    }
+
+    /// Serves the archive without the secrets that are in it: to whoever finds the port.
+    pub fn redacted_service(self: Arc<Self>, redactor: Redactor) -> ArchiveService {
+        ArchiveService { stage: Arc::new(Stage::still(self).hiding(redactor)) }
     }
 
     /// Plays a recording from this place on, so many times as fast as it was taken. The clock starts now; it is that of tokio.

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use super::print;
 use crate::archive::{Archive, Input, serve};
 use crate::cli::Serve;
+use crate::runtime::key;
 
 pub(super) async fn run(args: &Serve) -> Result<ExitCode> {
     let inputs: Vec<Input> =
@@ -22,7 +23,7 @@ pub(super) async fn run(args: &Serve) -> Result<ExitCode> {
     let address = listener.local_addr()?;
     print(&format!("serving on http://{address} until ctrl-c; kubectl --server http://{address} get pods -A\n"))?;
     tokio::select! {
-        ended = serve(archive.service(), listener) => ended?,
+        ended = serve(archive.redacted_service(key::redactor()), listener) => ended?,
         _ = tokio::signal::ctrl_c() => {}
     }
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ mod fragments;
 mod gitops;
 mod laws;
 mod served;
-mod server;
+pub mod server;
 mod sources;
 mod watched;
 
