@@ -33,7 +33,7 @@ pub struct Feeds {
 }
 
 /// Nobody reads faster than one who judges; more than this need not wait in memory.
-const WAITING: usize = 4;
+const WAITING: usize = 2;
 /// So many kinds are listed at a time.
 const AT_ONCE: usize = 4;
 /// A watch is a connection each: with more namespaces than this only what matters most is watched.
