@@ -9,7 +9,7 @@ use crate::model::{KINDS, Kind};
 pub struct ArchivedKind {
     pub group: Box<str>,
     pub name: Box<str>,
-    /// The versions that the objects name, most stable first; never empty.
+    /// The versions that the objects name, most stable first; empty only where a kind is told by its name alone.
     pub versions: Vec<String>,
     pub plural: String,
     pub short: Vec<String>,
@@ -17,6 +17,24 @@ pub struct ArchivedKind {
 }
 
 impl ArchivedKind {
+    /// What is known of a kind by its name alone.
+    pub fn of(group: &str, name: &str) -> Self {
+        describe(group, name, &BTreeSet::new(), Held::InNamespaces, &[])
+    }
+
+    /// Whether somebody means it by this word, as in kubectl: kind, plural or short name, with group and version or without.
+    pub fn answers_to(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        let (word, group) = word.split_once('.').map_or((&*word, None), |(word, group)| (word, Some(group)));
+        let is_version = |text: &str| text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_own = |group: &str| {
+            let unversioned = group.split_once('.').filter(|(version, _)| is_version(version)).map(|(_, group)| group);
+            group == &*self.group || unversioned == Some(&*self.group)
+        };
+        let is_word = self.name.to_lowercase() == word || self.plural == word || self.short.iter().any(|short| short == word);
+        is_word && group.is_none_or(is_own)
+    }
+
     /// The row of the model that reads it.
     pub fn followed(&self) -> Kind {
         followed(&self.group, &self.name)

@@ -9,6 +9,7 @@ mod everything;
 mod fragments;
 mod gitops;
 mod laws;
+mod named;
 mod served;
 pub mod server;
 mod sources;

@@ -140,8 +140,8 @@ impl Comparing<'_> {
     }
 
     fn manifests(&self, args: &DiffArgs) -> Result<Vec<Desired>> {
-        let read = manifests::objects(&args.desired)?;
-        Ok(read.into_iter().map(|(file, object)| Desired::of_manifest(&file, &Object::new(object, &self.reader.redactor))).collect())
+        let read = manifests::declared(&args.desired, &self.reader.redactor)?;
+        Ok(read.into_iter().map(|(file, object)| Desired::of_manifest(&file, &object)).collect())
     }
 
     async fn release(&mut self, name: &str, only: &[String]) -> Result<Vec<Compared>> {
@@ -255,7 +255,7 @@ fn release(name: &str, namespace: &str) -> Identity {
     Identity { group: "helm.sh".into(), kind: "Release".into(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
-fn unseen(object: Identity, why: String) -> Compared {
+pub(super) fn unseen(object: Identity, why: String) -> Compared {
     Compared { diff: Diff { object, fields: Vec::new() }, unread: Some(why), ..Compared::default() }
 }
 

@@ -6,16 +6,18 @@ use color_eyre::Result;
 use color_eyre::eyre::{bail, eyre};
 use serde_json::Value;
 
-use super::cluster::deployed;
-use super::manifests::objects;
+use super::cluster::{deployed, unseen};
+use super::manifests::{declared, objects};
 use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
 use crate::cli::{Cli, DiffArgs};
 use crate::desired::{self, Desired, Evidence, Fetched, Identity, Looked, Object, Release, helm};
+use crate::export::clean;
 use crate::export::diff::{Compared, Compilation, Remarks, Said};
 use crate::model::Time;
 use crate::redact::Redactor;
 use crate::runtime::rulings::Rulings;
+use crate::runtime::survey::doubt_of;
 
 /// Compares what the files hold.
 pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
@@ -52,7 +54,11 @@ impl Files {
             (true, false) => archived(archive.insert(open(&cli.input.from)?), args, &mut related),
             (true, true) => Vec::new(),
         };
-        let manifests = objects(&args.desired)?.into_iter().map(|(name, object)| (name, Object::new(object, redactor))).collect();
+        let mut manifests = declared(&args.desired, redactor)?;
+        manifests.retain(|(_, object)| is_in(object, &cli.cluster.namespaces));
+        if manifests.is_empty() && !args.desired.is_empty() {
+            bail!("the manifests declare nothing in namespace {}; leave -n out, or name another", cli.cluster.namespaces.join(", "));
+        }
         let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
         Ok(Self {
             live: live
@@ -71,6 +77,25 @@ impl Files {
     fn fetched<'a>(&'a self, live: &'a Object, redactor: &'a Redactor) -> Fetched<'a> {
         Fetched { live, files: &self.manifests, releases: &self.releases, related: &self.related, redactor }
     }
+
+    /// Whether KIND/NAME or KIND/NAMESPACE/NAME means this object.
+    fn is_meant(&self, identity: &Identity, text: &str) -> bool {
+        let Some((word, name)) = names(text) else { return false };
+        let known = self.archive.as_ref().and_then(|archive| archive.kind(&identity.group, &identity.kind)).cloned();
+        let kind = known.unwrap_or_else(|| ArchivedKind::of(&identity.group, &identity.kind));
+        kind.answers_to(word) && is_called(identity, name)
+    }
+
+    fn is_among(&self, identity: &Identity, texts: &[String]) -> bool {
+        texts.is_empty() || texts.iter().any(|text| self.is_meant(identity, text))
+    }
+
+    /// Declared, and not among the live objects: that says something only where all of its kind were to be in the files.
+    fn missing(&self, desired: &Desired) -> Compared {
+        let identity = desired.object.identity();
+        let doubt = self.archive.as_ref().and_then(|archive| doubt_of(archive, &identity));
+        doubt.map_or_else(|| absent(desired), |why| unseen(identity, why))
+    }
 }
 
 /// `-n` narrows what lies in namespaces.
@@ -82,7 +107,8 @@ fn is_in(object: &Object, namespaces: &[String]) -> bool {
 /// A record that cannot be read costs only itself.
 fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
     let name = record.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    helm::read(record, redactor).map_err(|why| eprintln!("holdup: {name}: {why}; this release is left out.")).ok()
+    let told = |why| eprintln!("holdup: {}", clean(&format!("{name}: {why}; this release is left out.")));
+    helm::read(record, redactor).map_err(told).ok()
 }
 
 fn open(from: &[PathBuf]) -> Result<Archive> {
@@ -96,7 +122,7 @@ fn archived(archive: &Archive, args: &DiffArgs, related: &mut Vec<Value>) -> Vec
     let mut live = Vec::new();
     for kind in archive.kinds() {
         let explains = EXPLAINING.contains(&&*kind.name);
-        let wanted = args.objects.is_empty() || args.objects.iter().any(|name| names(name).is_some_and(|(k, _)| is_named(kind, k)));
+        let wanted = args.objects.is_empty() || args.objects.iter().any(|name| names(name).is_some_and(|(word, _)| kind.answers_to(word)));
         for object in archive.objects(kind, None).filter(|_| explains || wanted) {
             let Ok(value) = serde_json::from_slice::<Value>(&object.bytes()) else { continue };
             let is_record = helm::is_record(&value);
@@ -126,11 +152,6 @@ const EXPLAINING: &[&str] = &[
     "HelmRelease",
 ];
 
-fn is_named(kind: &ArchivedKind, text: &str) -> bool {
-    let lower = text.to_lowercase();
-    kind.name.to_lowercase() == lower || kind.plural == lower || kind.short.contains(&lower)
-}
-
 fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Rulings) -> Result<Vec<Compared>> {
     let wanted: Vec<&Object> = files.live.iter().filter(|live| is_wanted(args, files, live)).collect();
     if let ([(_, desired)], [live]) = (files.manifests.as_slice(), files.live.as_slice())
@@ -139,18 +160,20 @@ fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Ruli
     {
         return one_pair(desired, live, files, redactor, rulings);
     }
-    for name in &args.objects {
-        let (_, name) = names(name).ok_or_else(|| eyre!("{name} is no object; write KIND/NAME, as in deploy/cart"))?;
-        if !wanted.iter().any(|live| is_called(&live.identity(), name)) {
-            bail!("{name} is not in the input; `kubectl get -A` with these files as server shows what is");
+    let mut missing = files.manifests.iter().map(|(file, object)| Desired::of_manifest(file, object)).collect::<Vec<_>>();
+    missing.retain(|desired| {
+        let identity = desired.object.identity();
+        files.is_among(&identity, &args.objects) && !files.live.iter().any(|live| identity.is_like(&live.identity()))
+    });
+    for text in &args.objects {
+        names(text).ok_or_else(|| eyre!("{text} is no object; write KIND/NAME, as in deploy/cart"))?;
+        let live = wanted.iter().map(|live| live.identity());
+        if !live.chain(missing.iter().map(|desired| desired.object.identity())).any(|identity| files.is_meant(&identity, text)) {
+            bail!("{text} is not in the input; without KIND/NAME everything in it is compared");
         }
     }
     let mut all: Vec<Compared> = wanted.into_iter().map(|live| one(args, live, files, (redactor, &mut *rulings))).collect();
-    if args.objects.is_empty() {
-        let missing =
-            files.manifests.iter().filter(|(_, desired)| !files.live.iter().any(|live| desired.identity().is_like(&live.identity())));
-        all.extend(missing.map(|(file, object)| absent(&Desired::of_manifest(file, object))));
-    }
+    all.extend(missing.iter().map(|desired| files.missing(desired)));
     all.sort_by(|a, b| a.diff.object.cmp(&b.diff.object));
     Ok(all)
 }
@@ -172,17 +195,15 @@ fn of_release(
             "the input holds no record of a Helm release {name} that can be read; records are Secrets or ConfigMaps named sh.helm.release.v1.…"
         );
     }
-    let wanted = |desired: &Desired| {
-        let identity = desired.object.identity();
-        args.objects.is_empty() || args.objects.iter().filter_map(|text| names(text)).any(|(_, name)| is_called(&identity, name))
-    };
+    let wanted = |desired: &Desired| files.is_among(&desired.object.identity(), &args.objects);
     let mut all = Vec::new();
     for revisions in revisions.chunk_by(|a, b| a.namespace == b.namespace) {
         for desired in deployed(revisions).into_iter().flatten().filter(wanted) {
             let live = files.live.iter().find(|live| desired.object.identity().is_like(&live.identity()));
-            all.push(
-                live.map_or_else(|| absent(&desired), |live| beside(args, live, Some(desired.clone()), files, (redactor, &mut *rulings))),
-            );
+            all.push(live.map_or_else(
+                || files.missing(&desired),
+                |live| beside(args, live, Some(desired.clone()), files, (redactor, &mut *rulings)),
+            ));
         }
     }
     if all.is_empty() {
@@ -195,11 +216,7 @@ fn of_release(
 fn is_wanted(args: &DiffArgs, files: &Files, live: &Object) -> bool {
     let identity = live.identity();
     let declared = files.manifests.is_empty() || files.manifests.iter().any(|(_, desired)| desired.identity().is_like(&identity));
-    let named = |text: &String| {
-        names(text)
-            .is_some_and(|(kind, name)| is_called(&identity, name) && (kind.eq_ignore_ascii_case(&identity.kind) || args.live.is_empty()))
-    };
-    declared && (args.objects.is_empty() || args.objects.iter().any(named))
+    declared && files.is_among(&identity, &args.objects)
 }
 
 pub(super) fn is_called(identity: &Identity, name: &str) -> bool {

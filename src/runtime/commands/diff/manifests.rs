@@ -1,5 +1,6 @@
 //! Manifests that the user names: files, folders, what kustomize makes of a folder, standard input.
 
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +9,39 @@ use color_eyre::Result;
 use color_eyre::eyre::{WrapErr, bail};
 use serde_json::Value;
 
-use crate::desired::manifest;
+use crate::desired::{Object, manifest};
+use crate::export::clean;
+use crate::redact::Redactor;
+
+/// What manifests declare, of each object what is said last: that is what applying them in turn leaves.
+pub fn declared(paths: &[PathBuf], redactor: &Redactor) -> Result<Vec<(String, Object)>> {
+    let mut all: Vec<(String, Object)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (file, object) in objects(paths)? {
+        let object = Object::new(object, redactor);
+        let identity = object.identity();
+        match places.get(&identity).and_then(|at: &usize| all.get_mut(*at)) {
+            // What has no name yet is another object each time it is created.
+            Some(earlier) if !identity.name.is_empty() => {
+                eprintln!(
+                    "holdup: {}",
+                    clean(&format!("{identity} is declared in {} and again in {file}: what is said last counts.", earlier.0))
+                );
+                *earlier = (file, object);
+            }
+            Some(_) | None => {
+                places.insert(identity, all.len());
+                all.push((file, object));
+            }
+        }
+    }
+    // A pipe whose first half failed must not look like a cluster without drift.
+    if let (true, Some(path)) = (all.is_empty(), paths.first()) {
+        let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+        bail!("{name} declares nothing: it holds no Kubernetes object; look at what should have written it");
+    }
+    Ok(all)
+}
 
 /// The objects of files, folders and standard input, each with the name of its file.
 pub fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
@@ -19,7 +52,7 @@ pub fn objects(paths: &[PathBuf]) -> Result<Vec<(String, Value)>> {
             bail!("{name} holds no Kubernetes object: line {} {}", found.odd[0].0, found.odd[0].1);
         }
         for (line, why) in found.odd {
-            eprintln!("holdup: {name}:{line} {why}; it is left out.");
+            eprintln!("holdup: {}", clean(&format!("{name}:{line} {why}; it is left out.")));
         }
         all.extend(found.objects.into_iter().map(|object| (name.clone(), object)));
     }

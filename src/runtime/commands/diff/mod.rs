@@ -21,6 +21,10 @@ use crate::runtime::rulings::Rulings;
 pub(in crate::runtime) use cluster::compare;
 
 pub(super) async fn run(cli: &Cli, args: &DiffArgs) -> Result<ExitCode> {
+    let given = [&args.desired, &args.live, &args.related, &args.audit, &args.decisions.baseline, &cli.input.from];
+    if given.into_iter().flatten().filter(|path| path.as_os_str() == "-").count() > 1 {
+        bail!("standard input is named twice and can be read once: write one of the two to a file");
+    }
     let redactor = key::redactor();
     let rulings = Rulings::read(&args.decisions)?;
     let from_files = !cli.input.from.is_empty() || !args.live.is_empty();
