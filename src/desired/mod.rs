@@ -35,6 +35,7 @@
 //!   nobody.
 
 mod accept;
+mod admitted;
 mod align;
 mod applied;
 pub mod audit;

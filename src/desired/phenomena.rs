@@ -81,13 +81,27 @@ fn of_metadata(place: &Place<'_>) -> Option<&'static str> {
         }
         ["metadata", "labels", "kubernetes.io/metadata.name"] if place.cx.kind == "Namespace" => Some("set by the API server"),
         ["metadata", "finalizers", ..] => {
-            let text = place.live.and_then(|v| v.as_str().or_else(|| v.as_array()?.first()?.as_str()))?;
-            matches!(text, "kubernetes.io/pvc-protection" | "kubernetes.io/pv-protection" | "foregroundDeletion" | "orphan" | "kubernetes")
-                .then_some("kept by the API server until the object may go")
+            // Item by item: what a person added stands beside what Kubernetes keeps.
+            let text = place.live.and_then(Value::as_str)?;
+            FINALIZERS.contains(&text).then_some("kept by Kubernetes until the object may go")
         }
         _ => None,
     }
 }
+
+/// Finalizers of Kubernetes' own controllers.
+const FINALIZERS: &[&str] = &[
+    "kubernetes.io/pvc-protection",
+    "kubernetes.io/pv-protection",
+    "foregroundDeletion",
+    "orphan",
+    "kubernetes",
+    "service.kubernetes.io/load-balancer-cleanup",
+    "batch.kubernetes.io/job-tracking",
+    "customresourcecleanup.apiextensions.k8s.io",
+    "external-provisioner.volume.kubernetes.io/finalizer",
+    "resource.kubernetes.io/delete-protection",
+];
 
 fn is_by_argo(place: &Place<'_>) -> bool {
     place.trail.owners().any(|i| place.cx.entries[i].manager.starts_with("argocd"))

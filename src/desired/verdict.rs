@@ -5,7 +5,7 @@ use super::equal::same;
 use super::managers::{self, Class, Operation};
 use super::owner::Entry;
 use super::place::{Place, Whole};
-use super::{defaults, fault, helm, phenomena, risk};
+use super::{admitted, defaults, fault, helm, phenomena, risk};
 
 /// What a difference is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -334,6 +334,9 @@ fn by_nobody(known: &Known<'_>) -> Decision {
     if place.path.fields().eq(["spec", "replicas"]) {
         let text = if phenomena::is_scaled_to_nothing(place) { SCALED_TO_NOTHING } else { UNTRACED_SCALE };
         return say(Verdict::Drift, None, text);
+    }
+    if let Some(why) = admitted::by(place).filter(|_| bare) {
+        return say(Verdict::Admission, None, why);
     }
     match (bare, known.has_no_schema) {
         (true, true) => {
