@@ -86,7 +86,6 @@ fn kinds(scene: &Scene<'_>, ages: &Ages) -> Pane {
     let rows = entries[window.first..window.end].iter().map(|entry| row(scene, entry, id(entry), ages)).collect();
     let columns = vec![
         Column::new("kind", Width::Cells(33)),
-        Column::new("namespace", Width::Range { least: 9, want: 14 }).priority(2),
         Column::new("state", Width::Cells(9)),
         Column::new("since", Width::Cells(5)).right().priority(3),
         Column::new("count", Width::Cells(8)).right().priority(4),
@@ -127,8 +126,8 @@ fn row(scene: &Scene<'_>, (kind, namespace, state): &Entry<'_>, id: String, ages
         CoverageState::Loading | CoverageState::Synced | CoverageState::Stale { .. } => number(scene.cluster.count(*kind)),
     };
     let cells = vec![
-        kind.row().plural.into(),
-        namespace.map_or_else(|| Line::new().dim("all"), |ns| Line::from(ns.to_owned())),
+        // The namespace has no column of its own, which narrow terminals would drop: two rows would look alike.
+        Line::from(kind.row().plural).dim(namespace.map(|ns| format!(" in {ns}")).unwrap_or_default()),
         shape,
         ages.age(since).into(),
         count.into(),

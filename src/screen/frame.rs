@@ -118,7 +118,7 @@ fn footer(scene: &Scene<'_>, page: &Page) -> Footer {
             Ask::Rules => ("rule to ", Line::new().dim("a file for --accept; ⏎ asks why, esc accepts nothing")),
             Ask::DryRun => (
                 "dry run on the server, yes? ",
-                Line::new().dim("PATCH and POST with dryRun=All: stores nothing, calls webhooks; esc sends nothing"),
+                Line::new().dim("y ⏎ sends it: stores nothing, calls webhooks; PATCH and POST with dryRun=All; esc sends nothing"),
             ),
             Ask::Reason => ("accepted because ", Line::new().dim("⏎ writes the rule, esc does not")),
         };

@@ -244,6 +244,8 @@ fn a_dry_run_is_asked_for_first_and_sent_only_on_yes() {
     let runs = |stage: &Stage| stage.effects.iter().filter(|e| matches!(e, Effect::Fetch(w) if w.asked == Asked::DryRun)).count();
     let mut stage = shown((120, 40));
     assert!(stage.keys("D").frame().contains("dry run on the server, yes?"), "{}", stage.frame());
+    let narrow = shown((80, 24)).keys("D").frame();
+    assert!(narrow.contains("y ⏎ sends it: stores nothing, calls webhooks"), "{narrow}");
     for script in ["<esc>", "D<enter>", "Dn<enter>", "Dyesno<enter>", "r"] {
         stage.keys(script);
         assert_eq!(runs(&stage), 0, "{script}");

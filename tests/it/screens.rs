@@ -123,6 +123,7 @@ fn help_palette_pickers_and_lists_lie_over_the_screen() {
     shot("over_palette_empty", &mut at(":", (80, 24)));
     shot("over_namespaces", &mut at("n", (80, 24)));
     shot("screen_coverage", &mut at("C", (120, 40)));
+    shot("screen_coverage", &mut at("C", (80, 24)));
     shot("screen_quiet", &mut at("jm z".replace(' ', "").as_str(), (80, 24)));
     shot("prompt_filter", &mut at("/registry since:soon", (80, 24)));
 }
