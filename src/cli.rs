@@ -113,7 +113,7 @@ pub struct InputArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Differences")]
 pub struct Decisions {
-    /// A file with rules for differences that are accepted: [[accept]] with kind, path and reason, at least; may be repeated
+    /// A file with rules for differences that are accepted, in TOML: tables named accept, with kind, path and reason at least; may be repeated
     #[arg(long, value_name = "FILE")]
     pub accept: Vec<PathBuf>,
     /// A snapshot (snapshot --all) that says what was fine: what differs from it changed since. May be repeated: the newest is compared
