@@ -24,6 +24,9 @@ pub struct Redactor {
     key: hmac::Key,
 }
 
+/// Each pass hides more, so that few are ever needed.
+const MOST_PASSES: usize = 8;
+
 impl Redactor {
     /// A redactor whose tags are made with this key.
     pub fn new(key: &[u8; 32]) -> Self {
@@ -44,7 +47,18 @@ impl Redactor {
 
     /// Redacts free text: a message, a line of a log, a page of YAML.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        text::redact(self, text)
+        let mut redacted = text::redact(self, text);
+        if matches!(redacted, Cow::Borrowed(_)) {
+            return redacted;
+        }
+        // What was taken out may leave a name beside a value that it was not beside before.
+        for _ in 0..MOST_PASSES {
+            match text::redact(self, &redacted) {
+                Cow::Owned(again) if again != *redacted => redacted = Cow::Owned(again),
+                Cow::Owned(_) | Cow::Borrowed(_) => break,
+            }
+        }
+        redacted
     }
 
     /// A name for the key: two redactors with the same name give equal values equal tags.
