@@ -306,3 +306,16 @@ fn the_keys_of_lists_come_from_what_the_server_publishes_where_the_definition_ma
     let found = diff(&hidden().serve(), &["kustomization/one", "-n", "shop"], 1);
     assert_eq!(found["unchecked"][0]["kind"], "CustomResourceDefinition", "{found:#}");
 }
+
+#[test]
+fn a_server_of_a_part_of_a_cluster_does_not_prove_its_other_kinds_gone() {
+    let server = Cluster::default().with(settings()).serve();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served").join("part.yaml");
+    let manifest = |version: &str, kind: &str| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a, namespace: shop}}\n");
+    std::fs::write(&path, manifest("v1", "ReplicationController")).expect("a file");
+    let said = text(&server, &["-f", path.to_str().expect("text")], 3);
+    assert!(said.contains("serves only a part of a cluster") && !said.contains("declared"), "{said}");
+    std::fs::write(&path, manifest("example.com/v1", "Widget")).expect("a file");
+    let said = text(&server, &["-f", path.to_str().expect("text")], 1);
+    assert!(said.contains("its definition is not installed"), "{said}");
+}

@@ -192,6 +192,10 @@ impl Comparing<'_> {
         for ((desired, mut identity, served), live) in wanted.into_iter().zip(lives) {
             match live {
                 Ok(live) => all.push(self.compare(live, Some(desired)).await),
+                Err(Unread::Missing(_)) if served.is_err() && is_in_every_cluster(&desired) => {
+                    identity.namespace = self.place(&identity);
+                    all.push(unseen(identity, "this server serves only a part of a cluster, and not this kind".to_owned()));
+                }
                 Err(Unread::Missing(_)) => all.push(self.gone(&desired, served.as_ref().ok())),
                 Err(Unread::Unseen(why)) => {
                     identity.namespace = self.place(&identity);
@@ -244,6 +248,12 @@ impl Comparing<'_> {
             is_kind && files::is_called(identity, name)
         })
     }
+}
+
+/// Kinds that every API server serves: one that does not is `holdup serve` of a snapshot, or an aggregator, and proves nothing.
+fn is_in_every_cluster(desired: &Desired) -> bool {
+    let version = desired.object.value().get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    matches!(version, "v1" | "apps/v1" | "batch/v1") && desired::is_exact(version, &desired.object.identity().kind)
 }
 
 fn identity(served: &Served, namespace: &str, name: &str) -> Identity {
