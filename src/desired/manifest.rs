@@ -46,7 +46,8 @@ impl Manifests {
         match serde_saphyr::from_str_with_options::<Value>(text, options) {
             Ok(value) => self.take(line, value),
             Err(error) => {
-                let why = error.without_snippet().to_string();
+                // The parser's advice is for who writes programs with it.
+                let why = error.without_snippet().to_string().replace(", set DuplicateKeyPolicy in Options if acceptable", "");
                 self.odd.push((line, format!("is no valid YAML: {}", why.lines().next().unwrap_or_default())));
             }
         }
@@ -75,6 +76,13 @@ impl Manifests {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_stands_twice_is_said_without_advice_for_programmers() {
+        let found = read("kind: ConfigMap\ndata: {k: a, k: b}\n");
+        let (_, why) = &found.odd[0];
+        assert!(why.contains("duplicate mapping key: k at line 2") && !why.contains("Options"), "{why}");
+    }
 
     #[test]
     fn documents_and_lists_are_flattened_and_an_odd_one_costs_only_itself() {
