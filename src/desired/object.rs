@@ -40,6 +40,12 @@ impl Object {
         &self.copies
     }
 
+    /// The same as objects of their own: what is in them was taken out with the rest.
+    pub fn copied(&self) -> impl Iterator<Item = (&Copy, Self)> {
+        let of = |copy: &Copy| Self { value: copy.object.clone(), copies: Vec::new(), string_data: Vec::new(), wrong_keys: Vec::new() };
+        self.copies.iter().map(move |copy| (copy, of(copy)))
+    }
+
     /// Keys that were written in `stringData`.
     pub fn string_data(&self) -> &[String] {
         &self.string_data

@@ -159,12 +159,7 @@ impl Entry<'_> {
     pub fn paths(&self, most: usize) -> (Vec<String>, usize) {
         let (mut found, mut count) = (Vec::new(), 0);
         if let Some(fields) = self.fields {
-            collect(fields, "", &mut |path| {
-                count += 1;
-                if found.len() < most {
-                    found.push(path.trim_start_matches('.').to_owned());
-                }
-            });
+            collect(fields, "", most, (&mut found, &mut count));
         }
         (found, count)
     }
@@ -203,13 +198,20 @@ fn project(fields: &Map<String, Value>, value: &Value) -> Option<Value> {
     }
 }
 
-/// Tells the leaves of a tree of fields. The API server nests them no deeper than objects, which it bounds.
-fn collect(fields: &Map<String, Value>, path: &str, tell: &mut dyn FnMut(&str)) {
+/// Counts the leaves of a tree of fields, and keeps the paths of the first. The API server nests them no deeper than objects, which it
+/// bounds.
+fn collect(fields: &Map<String, Value>, path: &str, most: usize, (found, count): (&mut Vec<String>, &mut usize)) {
     for (key, below) in fields.iter().filter(|(key, _)| *key != ".") {
-        let path = format!("{path}{}", step(key));
+        // There are hundreds of leaves: what nobody will read is not spelt.
+        let path = if found.len() < most { format!("{path}{}", step(key)) } else { String::new() };
         match below.as_object() {
-            Some(below) if below.keys().any(|key| key != ".") => collect(below, &path, tell),
-            Some(_) | None => tell(&path),
+            Some(below) if below.keys().any(|key| key != ".") => collect(below, &path, most, (&mut *found, &mut *count)),
+            Some(_) | None => {
+                *count += 1;
+                if found.len() < most {
+                    found.push(path.trim_start_matches('.').to_owned());
+                }
+            }
         }
     }
 }

@@ -124,13 +124,13 @@ fn deployed(fetched: &Fetched<'_>) -> Vec<Desired> {
 }
 
 fn last_applied(fetched: &Fetched<'_>) -> Vec<Desired> {
-    let of = |copy: &super::applied::Copy| Desired {
+    let of = |(copy, object): (&super::applied::Copy, Object)| Desired {
         source: "last-applied",
         title: format!("last-applied annotation of {}", copy.tool),
         at: owner::wrote_annotation(fetched.live.value(), copy.annotation),
-        object: Object::new(copy.object.clone(), fetched.redactor),
+        object,
     };
-    fetched.live.copies().iter().map(of).collect()
+    fetched.live.copied().map(of).collect()
 }
 
 /// What each applier owns, with the values that live has: who owns most first. Whoever keeps a copy in an annotation is asked there.

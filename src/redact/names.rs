@@ -24,22 +24,22 @@ const REFERENCES: &[&str] = &["name", "names", "ref", "refs", "file", "path", "d
 /// Whether a literal value under this name is taken for a secret.
 pub fn looks_secret(name: &str) -> bool {
     let words = words(name);
-    if words.last().is_some_and(|last| REFERENCES.contains(&last.as_str())) {
+    if words.rsplit(' ').next().is_some_and(|last| REFERENCES.contains(&last)) {
         return false;
     }
-    let glued: String = words.concat();
-    ANYWHERE.iter().any(|part| glued.contains(part)) || words.iter().any(|word| WORDS.contains(&word.as_str()))
+    ANYWHERE.iter().any(|part| holds(&words, part)) || words.split(' ').any(|word| WORDS.contains(&word))
 }
 
 /// Whether this counts secrets, as a quota does (`secrets=5`) or a language model (`MAX_TOKENS=4096`).
 pub(super) fn is_count(name: &str, value: &str) -> bool {
-    let last = words(name).pop().unwrap_or_default();
-    matches!(last.as_str(), "secrets" | "tokens") && !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit())
+    let words = words(name);
+    let last = words.rsplit(' ').next().unwrap_or_default();
+    matches!(last, "secrets" | "tokens") && !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Whether even a short, ordinary looking word after this name and a colon is taken for a secret in free text.
 pub(super) fn is_strong(name: &str) -> bool {
-    let glued = words(name).concat();
+    let glued = glued(&words(name));
     ["password", "passwd", "passphrase", "apikey", "accesskey", "secretkey", "privatekey", "clientsecret"]
         .iter()
         .any(|part| glued.ends_with(part))
@@ -49,8 +49,7 @@ pub(super) fn is_strong(name: &str) -> bool {
 ///
 /// Narrower than [`looks_secret`]: `secretName`, `tokenSecretRef`, `sessionAffinity` and `key` name things.
 pub(super) fn is_secret_field(name: &str) -> bool {
-    let glued = words(name).concat();
-    [
+    const ENDS: [&str; 11] = [
         "password",
         "passwd",
         "passphrase",
@@ -62,27 +61,51 @@ pub(super) fn is_secret_field(name: &str) -> bool {
         "clientsecret",
         "connectionstring",
         "dsn",
-    ]
-    .iter()
-    .any(|end| glued.ends_with(end))
+    ];
+    ENDS.iter().any(|end| ends_with(name, end))
 }
 
-/// The lower-case words of a name: parted at everything that is no letter or digit, and where camel case says so.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
+/// Whether a name ends so, whatever its case and whatever stands between its letters. Every field is asked this: nothing is built for it.
+fn ends_with(name: &str, end: &str) -> bool {
+    if name.is_ascii() {
+        let mut letters = name.bytes().rev().filter(u8::is_ascii_alphanumeric);
+        return end.bytes().rev().all(|expected| letters.next().is_some_and(|letter| letter.to_ascii_lowercase() == expected));
+    }
+    let mut letters = name.chars().rev().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    end.chars().rev().all(|expected| letters.next() == Some(expected))
+}
+
+/// The lower-case words of a name, a blank between them: parted at everything that is no letter or digit, and where camel case says so.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
     let mut before = ' ';
     for c in name.chars() {
         let starts = !c.is_alphanumeric() || (c.is_uppercase() && before.is_lowercase());
-        if starts && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
+        if starts && !words.is_empty() && !words.ends_with(' ') {
+            words.push(' ');
         }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
+        if c.is_alphanumeric() {
+            words.extend(c.to_lowercase());
         }
         before = c;
     }
-    words.retain(|word| !word.is_empty());
+    words.truncate(words.trim_end().len());
     words
+}
+
+/// Whether the words hold this part, blanks left out. Most letters begin no part: searching for each part in turn would look at all.
+fn holds(words: &str, part: &str) -> bool {
+    let (words, first) = (words.as_bytes(), part.as_bytes()[0]);
+    let begins = |at: usize| {
+        let mut letters = words[at..].iter().filter(|letter| **letter != b' ');
+        part.bytes().all(|expected| letters.next() == Some(&expected))
+    };
+    words.iter().enumerate().any(|(at, letter)| *letter == first && begins(at))
+}
+
+/// The same without blanks.
+fn glued(words: &str) -> String {
+    words.replace(' ', "")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Redacts objects: knows where Kubernetes objects keep secrets and copies of themselves.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use super::{Redactor, names, tag};
@@ -8,7 +10,7 @@ use super::{Redactor, names, tag};
 const DEEPEST: usize = 120;
 
 pub(super) fn redact(redactor: &Redactor, object: &mut Value) {
-    Walk { redactor, depth: 0 }.value(object);
+    Walk { redactor, depth: 0, has_changed: &Cell::new(false) }.value(object);
 }
 
 /// One walk over an object; `depth` counts also through JSON that is kept as text inside JSON.
@@ -16,6 +18,8 @@ pub(super) fn redact(redactor: &Redactor, object: &mut Value) {
 struct Walk<'a> {
     redactor: &'a Redactor,
     depth: usize,
+    /// Something was taken out: a copy that is kept as text is written anew only then.
+    has_changed: &'a Cell<bool>,
 }
 
 impl Walk<'_> {
@@ -44,7 +48,7 @@ impl Walk<'_> {
                 ("value", _) if secret_value => self.seal(value),
                 // Names of fields, never values.
                 ("managedFields", _) => {}
-                (key, _) if names::is_secret_field(key) && value.is_string() => self.seal(value),
+                (key, _) if value.is_string() && names::is_secret_field(key) => self.seal(value),
                 _ => self.value(value),
             }
         }
@@ -108,9 +112,7 @@ impl Walk<'_> {
                 if bare {
                     fields.insert("kind".to_owned(), Value::from(kind));
                 }
-                let before = Value::Object(fields.clone());
-                self.value(&mut copy);
-                if copy != before {
+                if self.changes(&mut copy) {
                     if let (Value::Object(fields), true) = (&mut copy, bare) {
                         fields.shift_remove("kind");
                     }
@@ -127,11 +129,18 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether there was something to take out of this value.
+    fn changes(self, value: &mut Value) -> bool {
+        let before = self.has_changed.replace(false);
+        self.value(value);
+        let now = self.has_changed.get();
+        self.has_changed.set(before || now);
+        now
+    }
+
     fn string(self, text: &mut String) {
         if let Some(mut inner) = parsed(text) {
-            let before = inner.clone();
-            self.value(&mut inner);
-            if inner != before {
+            if self.changes(&mut inner) {
                 *text = inner.to_string();
             }
             return;
@@ -139,6 +148,7 @@ impl Walk<'_> {
         let redacted = self.redactor.text(text);
         if redacted != *text {
             *text = redacted.into_owned();
+            self.has_changed.set(true);
         }
     }
 
@@ -164,6 +174,7 @@ impl Walk<'_> {
             Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
         };
         *value = Value::String(tag::in_text(self.redactor, &text));
+        self.has_changed.set(true);
     }
 
     fn seal_base64(self, value: &mut Value) {
@@ -174,6 +185,7 @@ impl Walk<'_> {
             Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
         };
         *value = Value::String(tag::in_base64(self.redactor, &text));
+        self.has_changed.set(true);
     }
 }
 

@@ -124,6 +124,7 @@ impl Reader {
         let Around { releases, related, unchecked, .. } = around;
         let is_blind = unchecked.iter().any(|unchecked| unchecked.kind == RELEASE);
         let said = || desired::desired(&Fetched { live, files: &[], releases, related, redactor: &self.redactor });
-        !is_blind && said().is_empty()
+        // A copy always says something; asking the others is dear.
+        !is_blind && live.copies().is_empty() && said().is_empty()
     }
 }
