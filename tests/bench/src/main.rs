@@ -8,6 +8,7 @@ mod cluster;
 mod counting;
 mod dashboard;
 mod drain;
+mod drift;
 mod figures;
 mod inside;
 mod latency;
@@ -30,6 +31,9 @@ const USAGE: &str = "holdup-bench [--pods 150000] [--rounds 5] [--quick] [--idle
 holdup-bench generate FILE PODS SEED [peace] | serve FILE MINOR | drain URL pages|stream | ignore FILE | kept PODS SEED | judge FILE | held FILE
 holdup-bench dashboard FILE MINOR SECONDS | idle FILE MINOR SECONDS | keys FILE MINOR | changes FILE MINOR | reflect URL
 holdup-bench read PODS PASSES SEED     under valgrind --tool=callgrind: instructions
+holdup-bench drift [OBJECTS]            desired versus live of 5,000 objects with a last-applied copy and managedFields, offline
+holdup-bench beside KUBECTL KUBECONFIG [OBJECTS]    300 objects, a tenth changed by hand: `kubectl diff` and `holdup diff` on a control plane
+    that `cargo test --features control-plane --test control-plane -- nothing --stay` starts, says where, and stops at Enter
 holdup-bench holdup …                  the program itself, with its use of CPU and memory written at the end";
 
 fn main() -> ExitCode {
@@ -72,6 +76,10 @@ fn work(words: &[&str]) -> Result<String, String> {
         ["idle", file, minor, seconds] => {
             dashboard::idle(&processes::Server::start(file, minor)?, Duration::from_secs(number(seconds)? as u64))?
         }
+        ["drift"] => return drift::drift(5_000),
+        ["drift", count] => return drift::drift(number(count)?),
+        ["beside", kubectl, kubeconfig] => return drift::beside(kubectl, kubeconfig, 300),
+        ["beside", kubectl, kubeconfig, count] => return drift::beside(kubectl, kubeconfig, number(count)?),
         ["reflect", url] => reflector::reflect(url)?,
         ["--help" | "-h"] => return Ok(USAGE.to_owned()),
         options => return run::run(&settings(options)?),
