@@ -68,6 +68,9 @@ impl Quantity {
     }
 }
 
+/// As many digits as an amount in 10⁻⁹ has room for.
+const DIGITS: usize = 29;
+
 /// The decimal number in 10⁻⁹; digits beyond the ninth are rounded up, as Kubernetes does.
 fn decimal(text: &str) -> Option<i128> {
     let (negative, text) = match text.as_bytes().first()? {
@@ -76,7 +79,7 @@ fn decimal(text: &str) -> Option<i128> {
         _ => (false, text),
     };
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if whole.is_empty() && fraction.is_empty() || whole.len() > 20 || !whole.bytes().all(|c| c.is_ascii_digit()) {
+    if whole.is_empty() && fraction.is_empty() || whole.len() > DIGITS || !whole.bytes().all(|c| c.is_ascii_digit()) {
         return None;
     }
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
@@ -85,7 +88,7 @@ fn decimal(text: &str) -> Option<i128> {
         nano = nano * 10 + i128::from(fraction.as_bytes().get(i).map_or(Some(0), |c| c.is_ascii_digit().then(|| c - b'0'))?);
     }
     let rest = fraction.bytes().skip(9).any(|c| c != b'0');
-    let value = whole * NANO + nano + i128::from(rest);
+    let value = whole.checked_mul(NANO)?.checked_add(nano + i128::from(rest))?;
     Some(if negative { -value } else { value })
 }
 
@@ -134,6 +137,7 @@ mod tests {
         assert_eq!(nano("1e3"), nano("1k"));
         assert_eq!(nano("0.5"), nano("500m"));
         assert_eq!(nano("1Gi"), nano("1073741824"));
+        assert_eq!(nano("99999999999999999999M"), nano("99999999999999999999000000"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What runs: commands, and the loop that connects input, feeds, judging and drawing. It owns the clock, the channels and the tasks.
 
 mod around;
-mod audit;
+pub mod audit;
 mod baseline;
 mod clock;
 pub mod commands;
@@ -20,7 +20,7 @@ mod log;
 mod narrow;
 mod reader;
 mod redaction;
-mod rules;
+pub mod rules;
 mod rulings;
 mod snapshot;
 mod survey;

@@ -65,6 +65,19 @@ impl Damage {
         (*kind, bytes)
     }
 
+    /// Changes one place of bytes that are no object of the corpus.
+    pub fn bytes(&mut self, bytes: &mut Vec<u8>) {
+        let at = self.below(bytes.len() + 1);
+        let end = (at + self.below(20)).min(bytes.len());
+        match self.below(5) {
+            0 => bytes.truncate(at),
+            1 => drop(bytes.drain(at..end)),
+            2 => drop(bytes.splice(at..at, bytes[at..end].to_vec())),
+            3 => drop(bytes.splice(at..end, TOKENS[self.below(TOKENS.len())].iter().copied())),
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << (self.below(8))),
+        }
+    }
+
     fn change(&mut self, bytes: &mut Vec<u8>, corpus: &Corpus) {
         let at = self.below(bytes.len() + 1);
         let end = (at + self.below(40)).min(bytes.len());

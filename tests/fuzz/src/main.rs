@@ -5,6 +5,7 @@
 
 mod corpus;
 mod damage;
+mod desired;
 mod targets;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use corpus::Corpus;
 use damage::Damage;
 
-const USAGE: &str = "holdup-fuzz reader|list|judge SECONDS [SEED]";
+const USAGE: &str = "holdup-fuzz reader|list|judge|managed|release|quantity|manifests|rule|log SECONDS [SEED]";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -8,6 +8,7 @@ use holdup::watch::{Items, Page};
 use serde_json::Value;
 
 use crate::damage::Damage;
+use crate::desired;
 
 pub type Check = fn(Kind, &[u8], &mut Damage) -> Result<(), String>;
 
@@ -16,6 +17,12 @@ pub fn named(name: &str) -> Option<Check> {
         "reader" => Some(reader),
         "list" => Some(list),
         "judge" => Some(judge),
+        "managed" => Some(desired::managed),
+        "release" => Some(desired::release),
+        "quantity" => Some(desired::quantity),
+        "manifests" => Some(desired::manifests),
+        "rule" => Some(desired::rule),
+        "log" => Some(desired::log),
         _ => None,
     }
 }
