@@ -14,8 +14,11 @@ use std::io::{self, Write};
 pub use plan::{Plan, Size};
 pub use rng::Rng;
 
+/// Tells one kind's objects of a plan, each as JSON.
+type Part = fn(&Plan, &mut dyn FnMut(&str));
+
 /// The kinds in the order in which they are written, pods first.
-const OTHERS: &[fn(&Plan, &mut dyn FnMut(&str))] = &[
+const OTHERS: &[Part] = &[
     nodes::nodes,
     nodes::namespaces,
     nodes::leases,
@@ -35,7 +38,7 @@ const OTHERS: &[fn(&Plan, &mut dyn FnMut(&str))] = &[
 
 /// Calls `each` with the JSON of every pod as a list holds it, without kind and API version, by namespace and name.
 pub fn each_pod(plan: &Plan, mut each: impl FnMut(&[u8])) {
-    let templates: Vec<spec::Template> = plan.owners.iter().map(|owner| spec::spec(owner)).collect();
+    let templates: Vec<spec::Template> = plan.owners.iter().map(spec::spec).collect();
     let mut out = String::new();
     for pod in &plan.pods {
         out.clear();
