@@ -307,6 +307,18 @@ impl Bounds {
             && within(&self.max, |amount, bound| amount <= bound)
     }
 
+    /// Why no value at all is within them.
+    pub fn contradiction(&self) -> Option<String> {
+        let (min, max) = (self.min.as_ref(), self.max.as_ref());
+        if let (Some(min), Some(max)) = (min, max)
+            && min.nano() > max.nano()
+        {
+            return Some(format!("accepts nothing: min {} is more than max {}; are they the wrong way round?", min.text(), max.text()));
+        }
+        let is_some = !self.values.is_empty() || min.is_some() || max.is_some();
+        (self.absent && is_some).then(|| "accepts nothing: a field that is absent has no value, and both are asked for".to_owned())
+    }
+
     fn words(&self) -> String {
         let values: Vec<String> = self.values.iter().map(Value::to_string).collect();
         let values = (!values.is_empty()).then(|| values.join(" or "));

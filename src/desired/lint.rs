@@ -19,6 +19,8 @@ pub enum Fault {
     /// It meets no difference.
     MatchesNothing,
     Expired,
+    /// No value is within its bounds.
+    AcceptsNothing,
     /// It accepts more than one deviation.
     TooWide,
     /// It counts items of a list, whose places change.
@@ -49,6 +51,7 @@ impl Fault {
         match self {
             Self::MatchesNothing => "matches-nothing",
             Self::Expired => "expired",
+            Self::AcceptsNothing => "accepts-nothing",
             Self::TooWide => "too-wide",
             Self::Positional => "positional",
             Self::Gone => "gone",
@@ -60,6 +63,9 @@ impl Fault {
 pub fn lint(rules: &[Rule], tally: &Tally, now: Time, looked: Looked) -> Vec<Lint> {
     let of = |(i, rule): (usize, &Rule)| {
         let met = tally.met(i);
+        if let Some(text) = rule.bounds.contradiction() {
+            return vec![Lint { about: rule.id.clone(), fault: Fault::AcceptsNothing, text }];
+        }
         let found = [expired(rule, &met, now), nothing(rule, &met, now, looked), wide(rule, &met), positional(rule)];
         found.into_iter().flatten().map(|(fault, text)| Lint { about: rule.id.clone(), fault, text }).collect::<Vec<_>>()
     };

@@ -103,6 +103,9 @@ fn rule(id: &str, entry: &Table) -> Result<Rule, String> {
     if !has_path {
         return Err("it names no path; path = \"spec.replicas\" is one".to_owned());
     }
+    if let Some(why) = rule.bounds.contradiction() {
+        return Err(why);
+    }
     if rule.reason.trim().is_empty() {
         return Err("it says no reason: whoever reads it later has to know why".to_owned());
     }
@@ -248,6 +251,8 @@ mod tests {
             ("reason = \" \"", "no reason"),
             ("expires = \"soon\"", "must be a day"),
             ("min = \"many\"", "must be an amount"),
+            ("min = 10\nmax = \"2\"", "accepts nothing: min 10 is more than max 2"),
+            ("absent = true\nmin = 1", "accepts nothing: a field that is absent has no value"),
             ("selector = \"a in b\"", "no label selector"),
             ("values = 3", "no list"),
         ];

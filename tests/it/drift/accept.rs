@@ -55,6 +55,15 @@ fn scaled(replicas: i64) -> Value {
 }
 
 #[test]
+fn bounds_that_no_value_is_within_are_a_fault_of_their_own() {
+    let amount = |text: &str| holdup::model::Quantity::parse(text);
+    let bounds = Bounds { min: amount("10"), max: amount("2"), ..Bounds::default() };
+    let rule = Rule { name: Some("x".into()), bounds, ..rule("Deployment", "spec.replicas") };
+    let (diff, faults) = decided(&[rule], &scaled(3), &scaled(5));
+    assert_eq!((at(&diff, "spec.replicas").verdict, faults), (Verdict::Drift, vec![Fault::AcceptsNothing]));
+}
+
+#[test]
 fn fragment_63_a_rule_with_the_wrong_group_approves_nothing_and_says_so() {
     let hook = |policy: &str| object("MutatingWebhookConfiguration", json!({"webhooks": [{"name": "a", "failurePolicy": policy}]}));
     let path = "webhooks[name=a].failurePolicy";
