@@ -7,13 +7,15 @@ use super::accept::{self, Labels, Rule, Tally};
 use super::diff::{Diff, Evidence, FieldDiff, Owner, diff};
 use super::disagree::{self, Disagreement};
 use super::gitops::{self, Told};
+use super::helm::{self, Release};
 use super::ignored::{self, Rules, Sides};
 use super::managers::Class;
 use super::object::{Identity, Object};
 use super::oracle::Probed;
 use super::source::{self, Desired, Fetched};
+use super::turns::Mark;
 use super::verdict::Verdict;
-use super::{baseline, owner, weigh::Direction};
+use super::{baseline, body, owner, weigh::Direction};
 use crate::model::Time;
 
 /// An object and what its sources say.
@@ -34,6 +36,8 @@ pub struct Comparison {
     pub told: Vec<Told>,
     /// Rules of theirs that hold for nothing here, are not evaluated, or were never declared.
     pub notes: Vec<String>,
+    /// What has to be known of its Helm release: upgrades that have not ended, records that are not read.
+    pub release: Vec<String>,
     /// How server-side dry runs went, where they were asked for.
     pub probed: Option<Probed>,
     /// What could not be read that might say what was asked for, or explain a difference.
@@ -92,11 +96,14 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
     let given_release = given.clone().filter(|given| given.source == "helm").map(|given| given.object);
     let evidence = Evidence { released: given_release.as_ref().or(source::released(fetched)), related: fetched.related };
     let rules = ignored::rules(live.value(), fetched.related);
+    let newer = helm::newer(fetched.releases, live.value());
+    let is_deployed = |desired: &Desired| desired.source == "helm" && !newer.iter().any(|release| desired.is_of(release));
     let mut notes = rules.notes.clone();
     let mut objects = Vec::new();
     let of = |desired: Desired| {
         let mut diff = against(&desired, live, evidence);
         let sides = Sides { desired: desired.object.value(), live: live.value() };
+        newer.iter().filter(|_| is_deployed(&desired)).for_each(|release| half_way(&mut diff, release, live));
         diff.fields.iter_mut().for_each(|field| approve(field, &rules, sides));
         ignored::undeclared(sides).into_iter().for_each(|note| {
             if !notes.contains(&note) {
@@ -120,10 +127,25 @@ pub fn compare_with(given: Option<Desired>, fetched: &Fetched<'_>, unchecked: Ve
         against,
         told: gitops::told(live.value(), fetched.related).into_iter().map(|told| told.redacted(&redacted)).collect(),
         notes: notes.into_iter().map(redacted).collect(),
+        release: helm::notes(fetched.releases, live),
         owners: owner::entries(live.value()).iter().map(owned).collect(),
         probed: None,
         unchecked,
         is_sealed: false,
+    }
+}
+
+/// What live has as a newer revision of the release asks for was written by an upgrade that has not ended: nobody drifted, and no
+/// webhook rewrote it.
+fn half_way(diff: &mut Diff, newer: &Release, live: &Object) {
+    let Some(asked) = helm::object(newer, &live.identity()) else { return };
+    for field in &mut diff.fields {
+        let by_helm = field.owner.as_ref().is_none_or(|owner| owner.class == Class::Package);
+        let is_open = matches!(field.verdict, Verdict::Drift | Verdict::Admission | Verdict::Unknown | Verdict::Pending);
+        if by_helm && is_open && Mark::of(body::at(asked.value(), &field.path)) == Mark::of(field.live.as_ref()) {
+            field.reason = format!("live has what {} asks for, an upgrade that never became the deployed one", newer.title());
+            field.verdict = Verdict::Pending;
+        }
     }
 }
 

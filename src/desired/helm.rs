@@ -27,6 +27,31 @@ pub struct Release {
     /// When it was deployed last, as Helm wrote it; "" in old records.
     pub deployed: String,
     pub objects: Vec<Object>,
+    /// The Secret or ConfigMap in which it is kept.
+    pub record: String,
+    /// Documents of its manifest that cannot be read: the line where each begins, and why.
+    pub odd: Vec<(usize, String)>,
+}
+
+impl Release {
+    /// `revision 8 (pending-upgrade)`.
+    pub fn title(&self) -> String {
+        let state = if self.status == "deployed" { String::new() } else { format!(" ({})", self.status) };
+        format!("revision {}{state}", self.revision)
+    }
+
+    /// What of its manifest cannot be read, in which record, and what is compared all the same.
+    pub fn faults(&self) -> Vec<String> {
+        let rest = match self.objects.len() {
+            0 => "and nothing else is declared in it".to_owned(),
+            1 => "the other object of it is compared".to_owned(),
+            n => format!("the other {n} objects of it are compared"),
+        };
+        let fault = |(line, why): &(usize, String)| {
+            format!("{}: line {line} of its manifest {why}; what stands there is not known, {rest}", self.record)
+        };
+        self.odd.iter().map(fault).collect()
+    }
 }
 
 /// Whether an object is one of Helm's records.
@@ -52,7 +77,11 @@ pub fn read(record: &Value, redactor: &Redactor) -> Result<Release, String> {
         bytes = STANDARD.decode(bytes.trim_ascii()).map_err(|_| "the release is no base64")?;
     }
     let release: Value = serde_json::from_slice(&inflated(bytes)?).map_err(|_| "the release is no JSON")?;
-    Ok(decoded(&release, redactor))
+    if release.get("manifest").and_then(Value::as_str).is_none() {
+        return Err("the release holds no manifest".to_owned());
+    }
+    let record = record.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    Ok(decoded(&release, record, redactor))
 }
 
 fn inflated(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -64,13 +93,15 @@ fn inflated(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     if plain.len() as u64 >= LARGEST { Err("the release is larger than any that Helm can store".to_owned()) } else { Ok(plain) }
 }
 
-fn decoded(release: &Value, redactor: &Redactor) -> Release {
+fn decoded(release: &Value, record: &str, redactor: &Redactor) -> Release {
     let text = |pointer: &str| release.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (name, namespace) = (text("/name"), text("/namespace"));
-    let objects = manifest::read(&text("/manifest")).objects;
+    let manifest::Manifests { objects, odd } = manifest::read(&text("/manifest"));
+    let odd = odd.into_iter().map(|(line, why)| (line, redactor.text(&why).into_owned())).collect();
     let objects = objects.into_iter().map(|object| Object::new(owned(object, &name, &namespace), redactor)).collect();
     let revision = release.get("version").and_then(Value::as_i64).unwrap_or_default();
-    Release { revision, status: text("/info/status"), deployed: text("/info/last_deployed"), objects, name, namespace }
+    let (status, deployed) = (text("/info/status"), text("/info/last_deployed"));
+    Release { revision, status, deployed, objects, record: record.to_owned(), odd, name, namespace }
 }
 
 /// The object with what Helm adds when it applies it, which no manifest holds.
@@ -107,6 +138,45 @@ pub fn revisions<'a>(releases: &'a [Release], live: &Value) -> Vec<&'a Release> 
     found.sort_by_key(|release| std::cmp::Reverse(release.revision));
     found
 }
+
+/// Revisions that are newer than the deployed one and not history: an upgrade that is under way or failed may have written a part.
+pub fn newer<'a>(releases: &'a [Release], live: &Value) -> Vec<&'a Release> {
+    let revisions = revisions(releases, live);
+    let newest = revisions.iter().find(|release| release.status == "deployed").map_or(i64::MIN, |release| release.revision);
+    revisions.into_iter().filter(|release| release.revision > newest && release.status != "superseded").collect()
+}
+
+/// What has to be known of an object's release beside what is deployed of it.
+pub fn notes(releases: &[Release], live: &Object) -> Vec<String> {
+    let identity = live.identity();
+    let deployed = revisions(releases, live.value()).into_iter().find(|release| release.status == "deployed");
+    let note = |release: &Release| {
+        let says = if object(release, &identity).is_some() { "it is among the sources" } else { "it does not declare this object" };
+        match deployed {
+            Some(deployed) => {
+                let than = format!("{} is newer than the deployed revision {}", release.title(), deployed.revision);
+                format!("helm release {}: {than}, so live may be half-way; {says}", release.name)
+            }
+            None => format!("helm release {}: no revision that is kept is deployed; {}: {says}", release.name, release.title()),
+        }
+    };
+    let mut notes: Vec<String> = newer(releases, live.value()).into_iter().map(note).collect();
+    let labelled = live.value().pointer("/metadata/labels/heritage").and_then(Value::as_str) == Some("Tiller");
+    if labelled && of(live.value()).is_none() {
+        notes.push("its labels say that it was installed by Helm 2, whose records are not read: give its manifests with -f".to_owned());
+    }
+    notes
+}
+
+/// The release of a record that Helm 2 kept: recognised, so that nobody thinks there is none, and not decoded.
+pub fn second(object: &Value) -> Option<&str> {
+    let labels = object.pointer("/metadata/labels")?;
+    (labels.get("OWNER")?.as_str()? == "TILLER").then(|| labels.get("NAME")?.as_str()).flatten()
+}
+
+/// What to do about it.
+pub const SECOND: &str = "Helm 2, whose records (owner TILLER) are not read; \
+    `helm 2to3 convert` makes records that can be, or give the manifests with -f";
 
 /// What a release says of an object.
 pub fn object<'a>(release: &'a Release, identity: &Identity) -> Option<&'a Object> {

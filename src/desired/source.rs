@@ -99,10 +99,14 @@ impl Desired {
 
     /// What a release says.
     pub fn of_release(release: &Release, object: &Object) -> Self {
-        let state = if release.status == "deployed" { String::new() } else { format!(" ({})", release.status) };
         let since = if release.deployed.is_empty() { String::new() } else { format!(", deployed {}", release.deployed) };
-        let title = format!("helm release {}, revision {}{state}{since}", release.name, release.revision);
+        let title = format!("helm release {}, {}{since}", release.name, release.title());
         Self { source: "helm", title, at: release.deployed.clone(), object: object.clone() }
+    }
+
+    /// Whether this is what that revision says.
+    pub(super) fn is_of(&self, release: &Release) -> bool {
+        Self::of_release(release, &self.object).title == self.title
     }
 
     /// What this source does not know.

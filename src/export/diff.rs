@@ -33,7 +33,7 @@ pub struct Compared {
     pub probed: Option<Probed>,
     /// What the tools say that apply the object from a repository.
     pub told: Vec<Told>,
-    /// Rules of theirs that hold for nothing, are not evaluated or were never declared.
+    /// Upgrades that have not ended; rules of those tools that hold for nothing, are not evaluated or were never declared.
     pub notes: Vec<String>,
     /// Who owns fields, and how many, where nothing says what was asked for.
     pub owners: Vec<(desired::Owner, usize)>,
@@ -95,7 +95,8 @@ impl Compilation {
 impl From<Comparison> for Compared {
     /// Beside the most trusted of its sources; without one there is still who owns what.
     fn from(comparison: Comparison) -> Self {
-        let Comparison { object, against, owners, told, notes, probed, unchecked, .. } = comparison;
+        let Comparison { object, against, owners, told, release, notes, probed, unchecked, .. } = comparison;
+        let notes = release.into_iter().chain(notes).collect();
         let mut against = against.into_iter();
         let first = against.next();
         let others: Vec<String> = against.map(|other| other.title).collect();

@@ -21,6 +21,8 @@ pub struct Around {
 pub enum Reach {
     /// What explains differences from something that was given.
     Explanations,
+    /// The same from a release, whose records are open already.
+    Release,
     /// Until something says what was asked for.
     First,
     /// Everything that says it, but for what is opened only when somebody asks for it: Helm's records.
@@ -43,7 +45,10 @@ impl Reader {
         }
         match reach {
             Reach::Ahead => around.is_sealed = helm::of(live.value()).is_some(),
-            Reach::Explanations | Reach::First | Reach::Every => self.releases_of(live, &mut around).await,
+            Reach::Explanations | Reach::Release | Reach::First | Reach::Every => self.releases_of(live, &mut around).await,
+        }
+        if reach == Reach::Release {
+            return around;
         }
         if reach != Reach::First || self.is_unsaid(live, &around) {
             match self.revisions(live.value()).await {
@@ -111,7 +116,7 @@ impl Reader {
             Ok(history) => {
                 let is_empty = history.releases.is_empty() && history.broken.is_empty();
                 around.unchecked.extend(is_empty.then(|| unchecked("no record of it is there, so what it says is not known")));
-                around.unchecked.extend(history.broken.iter().map(|why| unchecked(why)));
+                around.unchecked.extend(history.faults().map(|why| unchecked(&why)));
                 around.releases.extend(history.releases.iter().cloned());
             }
             Err(why) => around.unchecked.push(unchecked(&why)),

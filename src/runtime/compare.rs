@@ -69,7 +69,10 @@ fn opened(live: &Object, related: Vec<Value>, redactor: &Redactor) -> Around {
     let unchecked = |why| Unchecked { kind: RELEASE.to_owned(), namespace: None, why };
     for record in &records {
         match helm::read(record, redactor) {
-            Ok(release) => around.releases.push(release),
+            Ok(release) => {
+                around.unchecked.extend(release.faults().into_iter().map(unchecked));
+                around.releases.push(release);
+            }
             Err(why) => around.unchecked.push(unchecked(format!("{}: {why}", text(record, "/metadata/name")))),
         }
     }

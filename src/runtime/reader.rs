@@ -54,6 +54,13 @@ pub struct History {
     pub broken: Vec<String>,
 }
 
+impl History {
+    /// What of it could not be read, each with its record.
+    pub fn faults(&self) -> impl Iterator<Item = String> {
+        self.broken.iter().cloned().chain(self.releases.iter().flat_map(Release::faults))
+    }
+}
+
 /// Whether the records of Helm are opened: they are Secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Records {
@@ -377,6 +384,21 @@ impl Reader {
             }
         }
         refused.map_or(Ok(History::default()), Err)
+    }
+
+    /// Where Helm 2 keeps a record of this release, if it does: beside Tiller as a rule. What may not be listed is not there to say.
+    pub async fn second(&self, name: &str, namespace: &str) -> Option<String> {
+        for place in ["kube-system", namespace] {
+            for word in ["configmaps", "secrets"] {
+                let query = paged(1, &format!("OWNER=TILLER,NAME={name}"), "");
+                let served = self.kind(word).ok()?;
+                let page = self.metadata(&served, &Place::Namespace(place.into()), query).await;
+                if page.is_ok_and(|page| !page.items.is_empty()) {
+                    return Some(place.to_owned());
+                }
+            }
+        }
+        None
     }
 
     async fn records_in(&self, plural: &str, name: &str, namespace: &str) -> Result<History, Unread> {

@@ -82,6 +82,7 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
     if !others.is_empty() {
         lines.push(Line::new().dim("others   ").plain(others.join(" · ")).dim("  x next, X all").hang(9));
     }
+    lines.extend(comparison.release.iter().map(|note| Line::new().dim("helm     ").plain(note.clone()).hang(9)));
     let told = comparison.told.iter().flat_map(|told| told.lines()).chain(comparison.notes.iter().cloned());
     lines.extend(told.map(|line| Line::new().dim("gitops   ").plain(line).hang(9)));
     let probed = comparison.probed.iter().flat_map(|probed| probed.lines());

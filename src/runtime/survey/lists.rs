@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Survey;
-use crate::desired::{INVENTORIES, Inventory, inventory};
+use crate::desired::{INVENTORIES, Inventory, helm, inventory};
 use crate::model::Place;
 use crate::runtime::reader::{Records, Unread, paged};
 use crate::watch::Scope;
 
 /// Records are small without their content.
 const PAGE: usize = 500;
+/// So many releases are named where they cannot be read.
+const NAMED: usize = 5;
 
 impl Survey<'_> {
     pub(super) async fn lists(&mut self) {
@@ -48,15 +50,23 @@ impl Survey<'_> {
 
     /// Which releases there are is asked before any record is opened.
     async fn releases(&mut self) {
-        let mut all = BTreeSet::new();
+        let (mut all, mut second) = (BTreeSet::new(), BTreeSet::new());
         let narrow = self.narrow;
         for word in ["secrets", "configmaps"] {
             for place in &narrow.places {
-                match self.names(word, place).await {
+                // What may not be listed is told of Helm's present records alone.
+                second.extend(self.names(word, place, ("OWNER=TILLER", "NAME")).await.unwrap_or_default());
+                match self.names(word, place, ("owner=helm,status=deployed", "name")).await {
                     Ok(found) => all.extend(found),
                     Err(why) => self.unread("Helm release".to_owned(), place.namespace().map(str::to_owned), why),
                 }
             }
+        }
+        let second: BTreeSet<String> = second.into_iter().map(|(_, name)| name).collect();
+        if !second.is_empty() {
+            let were = if second.len() == 1 { "1 release was".to_owned() } else { format!("{} releases were", second.len()) };
+            let which = second.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+            self.unread("Helm 2 release".to_owned(), None, format!("{were} installed by {} ({which})", helm::SECOND));
         }
         if self.reader.records == Records::Left && !all.is_empty() {
             let n = all.len();
@@ -68,15 +78,15 @@ impl Survey<'_> {
                 Ok(history) => {
                     let deployed = history.releases.iter().find(|release| release.status == "deployed");
                     deployed.map(Inventory::of_release).into_iter().for_each(|list| self.take(list));
-                    history.broken.iter().for_each(|why| self.unread("Helm release".to_owned(), Some(namespace.clone()), why.clone()));
+                    history.faults().for_each(|why| self.unread("Helm release".to_owned(), Some(namespace.clone()), why));
                 }
                 Err(why) => self.unread("Helm release".to_owned(), Some(namespace), format!("{name}: {why}")),
             }
         }
     }
 
-    /// Namespaces and names of the releases that are deployed.
-    async fn names(&mut self, word: &str, place: &Place) -> Result<Vec<(String, String)>, String> {
+    /// Namespaces of records with these labels, and the names of their releases, which stand in a label of their own.
+    async fn names(&mut self, word: &str, place: &Place, (labels, label): (&str, &str)) -> Result<Vec<(String, String)>, String> {
         let served = match self.reader.kind(word) {
             Ok(served) => served,
             Err(Unread::Missing(_)) => return Ok(Vec::new()),
@@ -84,14 +94,16 @@ impl Survey<'_> {
         };
         let (mut all, mut token) = (Vec::new(), String::new());
         loop {
-            let page = match self.reader.metadata(&served, place, paged(PAGE, "owner=helm,status=deployed", &token)).await {
+            let page = match self.reader.metadata(&served, place, paged(PAGE, labels, &token)).await {
                 Ok(page) => page,
                 Err(Unread::Missing(_)) => return Ok(all),
                 Err(Unread::Unseen(why)) => return Err(why),
             };
             let items = page.items.iter().filter_map(|item| serde_json::from_str::<Value>(item).ok());
             let text = |item: &Value, pointer: &str| item.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-            all.extend(items.filter_map(|item| Some((text(&item, "/metadata/namespace")?, text(&item, "/metadata/labels/name")?))));
+            all.extend(
+                items.filter_map(|item| Some((text(&item, "/metadata/namespace")?, text(&item, &format!("/metadata/labels/{label}"))?))),
+            );
             token = page.next;
             if token.is_empty() {
                 return Ok(all);

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::server::{Cluster, Request, Server, refusal};
 use crate::terminal::Terminal;
 
-const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(30);
 
-fn holdup(server: &Server, args: &[&str]) -> Command {
+pub fn holdup(server: &Server, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
     command.args(args).args(["--server", &server.url]).env("TERM", "xterm-256color").env("TZ", "UTC").env_remove("NO_COLOR");
     for (name, folder) in [("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state"), ("HOME", "home")] {
@@ -26,7 +26,7 @@ fn holdup(server: &Server, args: &[&str]) -> Command {
 }
 
 #[track_caller]
-fn text(server: &Server, args: &[&str], expected: i32) -> String {
+pub fn text(server: &Server, args: &[&str], expected: i32) -> String {
     let output = holdup(server, &[&["diff"], args].concat()).output().expect("it starts");
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert_eq!(output.status.code(), Some(expected), "{args:?}\n{out}\n{err}");
@@ -34,19 +34,19 @@ fn text(server: &Server, args: &[&str], expected: i32) -> String {
 }
 
 #[track_caller]
-fn diff(server: &Server, args: &[&str], expected: i32) -> Value {
+pub fn diff(server: &Server, args: &[&str], expected: i32) -> Value {
     serde_json::from_str(&text(server, &[args, &["-o", "json"]].concat(), expected)).expect("JSON")
 }
 
 /// A ConfigMap that Helm installed, as it is now.
-fn settings() -> Value {
+pub fn settings() -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "2"}, "metadata": {"name": "settings", "namespace": "shop",
         "annotations": {"meta.helm.sh/release-name": "shop", "meta.helm.sh/release-namespace": "shop"},
         "labels": {"app.kubernetes.io/managed-by": "Helm"}}})
 }
 
 /// One of Helm's records; `layers` of base64, as its driver writes them.
-fn record(kind: &str, revision: i64, status: &str) -> Value {
+pub fn record(kind: &str, revision: i64, status: &str) -> Value {
     let manifest = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {k: '1'}\n";
     let info = json!({"status": status, "last_deployed": "2026-05-04T10:12:00Z"});
     let release = json!({"name": "shop", "namespace": "shop", "version": revision, "info": info, "manifest": manifest}).to_string();

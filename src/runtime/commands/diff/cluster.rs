@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{absent, files, manifests, names};
 use crate::cli::{Cli, DiffArgs, DryRun};
-use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release};
+use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release, helm};
 use crate::export::diff::{Compared, Compilation, Remarks};
 use crate::model::Place;
 use crate::redact::Redactor;
@@ -61,7 +61,7 @@ impl Comparing<'_> {
     async fn compare(&mut self, live: Value, given: Option<Desired>) -> Compared {
         let reach = match (self.sources, &given) {
             (true, _) => Reach::Every,
-            (false, Some(_)) => Reach::Explanations,
+            (false, Some(given)) => beside(given),
             (false, None) => Reach::First,
         };
         let comparison = compared_with(self.reader, live, given, &self.related, (reach, self.dry_run)).await;
@@ -150,20 +150,28 @@ impl Comparing<'_> {
         for namespace in self.own.clone() {
             let asked = match self.reader.release(name, &namespace).await {
                 Ok(history) => {
-                    let broken = history.broken.iter().map(|why| unseen(release(name, &namespace), why.clone()));
-                    refused.extend(broken);
+                    refused.extend(history.faults().map(|why| unseen(named(name, &namespace), why)));
                     deployed(&history.releases)
                 }
                 Err(why) => {
-                    refused.push(unseen(release(name, &namespace), why));
+                    refused.push(unseen(named(name, &namespace), why));
                     continue;
                 }
             };
             let Some(asked) = asked else { continue };
             found = true;
+            // A revision of which nothing could be read is told below, and is no reason to say that nothing was named.
+            if asked.is_empty() && !refused.is_empty() {
+                continue;
+            }
             all.extend(self.declared(asked, only).await?);
         }
         if !found && refused.is_empty() {
+            for namespace in &self.own {
+                if let Some(place) = self.reader.second(name, namespace).await {
+                    bail!("{name} was installed by {}; its record is in namespace {place}", helm::SECOND);
+                }
+            }
             bail!(
                 "no record of a Helm release {name} in namespace {}; `helm list -A` shows where it lies, -n names another",
                 self.own.join(", ")
@@ -261,7 +269,7 @@ fn identity(served: &Served, namespace: &str, name: &str) -> Identity {
 }
 
 /// A release, where an object is named.
-fn release(name: &str, namespace: &str) -> Identity {
+pub(super) fn named(name: &str, namespace: &str) -> Identity {
     Identity { group: "helm.sh".into(), kind: "Release".into(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
@@ -277,8 +285,13 @@ pub(super) fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 
 /// Compares a live object with what was given, else with the most trusted source that it has.
 pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
-    let reach = if given.is_some() { Reach::Explanations } else { Reach::First };
+    let reach = given.as_ref().map_or(Reach::First, beside);
     compared_with(reader, live, given, related, (reach, DryRun::None)).await.into()
+}
+
+/// How far one looks beside what is given: of a release its upgrades under way, which are read already.
+fn beside(given: &Desired) -> Reach {
+    if given.source == "helm" { Reach::Release } else { Reach::Explanations }
 }
 
 async fn compared_with(

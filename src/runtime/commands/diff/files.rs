@@ -1,12 +1,13 @@
 //! Desired versus live from files alone.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use color_eyre::Result;
 use color_eyre::eyre::{bail, eyre};
 use serde_json::Value;
 
-use super::cluster::{deployed, unseen};
+use super::cluster::{deployed, named, unseen};
 use super::manifests::{declared, objects};
 use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
@@ -40,6 +41,8 @@ struct Files {
     manifests: Vec<(String, Object)>,
     releases: Vec<Release>,
     related: Vec<Value>,
+    /// Names of releases of which Helm 2 kept the records.
+    second: BTreeSet<String>,
     /// When they were captured, or as of when they are to be judged.
     as_of: Option<Time>,
     archive: Option<Archive>,
@@ -59,6 +62,7 @@ impl Files {
         if manifests.is_empty() && !args.desired.is_empty() {
             bail!("the manifests declare nothing in namespace {}; leave -n out, or name another", cli.cluster.namespaces.join(", "));
         }
+        let second = related.iter().chain(&live).filter_map(helm::second).map(str::to_owned).collect();
         let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
         Ok(Self {
             live: live
@@ -69,6 +73,7 @@ impl Files {
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
             related,
+            second,
             as_of: cli.input.now.or(archive.as_ref().and_then(|archive: &Archive| archive.about().now())),
             archive,
         })
@@ -107,8 +112,17 @@ fn is_in(object: &Object, namespaces: &[String]) -> bool {
 /// A record that cannot be read costs only itself.
 fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
     let name = record.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    let told = |why| eprintln!("holdup: {}", clean(&format!("{name}: {why}; this release is left out.")));
-    helm::read(record, redactor).map_err(told).ok()
+    let told = |why: String| eprintln!("holdup: {}", clean(&why));
+    match helm::read(record, redactor) {
+        Ok(release) => {
+            release.faults().into_iter().for_each(told);
+            Some(release)
+        }
+        Err(why) => {
+            told(format!("{name}: {why}; this revision is left out, everything else is compared."));
+            None
+        }
+    }
 }
 
 fn open(from: &[PathBuf]) -> Result<Archive> {
@@ -127,7 +141,7 @@ fn archived(archive: &Archive, args: &DiffArgs, related: &mut Vec<Value>) -> Vec
             let Ok(value) = serde_json::from_slice::<Value>(&object.bytes()) else { continue };
             let is_record = helm::is_record(&value);
             let is_settings = value.pointer("/metadata/name").is_some_and(|name| name == "argocd-cm");
-            if explains && (is_record || is_settings || !matches!(&*kind.name, "Secret" | "ConfigMap")) {
+            if explains && (is_record || helm::second(&value).is_some() || is_settings || !matches!(&*kind.name, "Secret" | "ConfigMap")) {
                 related.push(value.clone());
             }
             if wanted && !is_record {
@@ -190,6 +204,9 @@ fn of_release(
     let own = |release: &&Release| release.name == name && (asked.is_empty() || asked.contains(&release.namespace));
     let mut revisions: Vec<Release> = files.releases.iter().filter(own).cloned().collect();
     revisions.sort_by(|a, b| a.namespace.cmp(&b.namespace).then_with(|| b.revision.cmp(&a.revision)));
+    if revisions.is_empty() && files.second.contains(name) {
+        bail!("{name} was installed by {}", helm::SECOND);
+    }
     if revisions.is_empty() {
         bail!(
             "the input holds no record of a Helm release {name} that can be read; records are Secrets or ConfigMaps named sh.helm.release.v1.…"
@@ -206,6 +223,9 @@ fn of_release(
             ));
         }
     }
+    let odd =
+        revisions.iter().flat_map(|release| release.faults().into_iter().map(|why| unseen(named(&release.name, &release.namespace), why)));
+    all.extend(odd);
     if all.is_empty() {
         bail!("nothing that was named is declared there; without KIND/NAME everything in it is compared");
     }
