@@ -381,6 +381,7 @@ fn object(out: &mut String, compared: &Compared, with: (&Remarks, Paint)) {
     compared.table.iter().for_each(|table| sources::text(out, table));
     match compared.source {
         Some(_) => {
+            admitted(out, &shown, &folded);
             let _ = writeln!(out, "{}", footer(&shown, &folded, compared));
         }
         None => owners(out, compared),
@@ -438,13 +439,38 @@ fn lines(value: &Value) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Where nothing else is to be looked at, a line each for what admission did.
+fn admitted(out: &mut String, shown: &[&FieldDiff], folded: &[&FieldDiff]) {
+    if shown.iter().any(|field| !field.verdict.is_quiet()) {
+        return;
+    }
+    let all = || folded.iter().filter(|field| field.verdict == Verdict::Admission);
+    for field in all().take(ADMITTED) {
+        let _ = writeln!(out, "  {}", clean(&format!("{} · admission · {}", field.path, field.reason)));
+    }
+    let more = all().count().saturating_sub(ADMITTED);
+    if more > 0 {
+        let _ = writeln!(out, "  and {more} more by admission; -o json has them all");
+    }
+}
+
+/// More of what admission did nobody reads in a terminal.
+const ADMITTED: usize = 8;
+
 fn footer(shown: &[&FieldDiff], folded: &[&FieldDiff], compared: &Compared) -> String {
+    let (open, weaker): (Vec<&FieldDiff>, Vec<&FieldDiff>) = shown.iter().partition(|field| !field.verdict.is_quiet());
+    let is_admitted = |field: &&FieldDiff| field.verdict == Verdict::Admission;
+    let admitted = shown.iter().chain(folded).copied().filter(is_admitted).count();
     let mut counts = compared.folded.clone();
-    folded.iter().for_each(|field| *counts.entry(field.verdict.id()).or_default() += 1);
+    let folded = folded.iter().filter(|field| !open.is_empty() || !is_admitted(field));
+    folded.for_each(|field| *counts.entry(field.verdict.id()).or_default() += 1);
     let rest: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" Explained and not shown: {}.", rest.join(", ")) };
-    match shown.len() {
-        0 => format!("  No drift.{rest}"),
+    let weaker = if weaker.is_empty() { "" } else { " What it is allowed to do is weaker for what is shown." };
+    match open.len() {
+        0 if admitted == 1 => format!("  No drift: the cluster's admission wrote what differs.{weaker}{rest}"),
+        0 if admitted > 1 => format!("  No drift: the cluster's admission wrote the {admitted} that differ.{weaker}{rest}"),
+        0 => format!("  No drift.{weaker}{rest}"),
         1 => format!("  1 difference.{rest}"),
         n => format!("  {n} differences.{rest}"),
     }

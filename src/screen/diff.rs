@@ -104,7 +104,7 @@ fn ago(time: &str, ages: &Ages) -> String {
 }
 
 fn differences(scene: &Scene<'_>, against: &Against, ages: &Ages) -> Pane {
-    let fields: Vec<&FieldDiff> = against.diff.fields.iter().filter(|field| is_shown(scene, field)).collect();
+    let fields: Vec<&FieldDiff> = against.diff.fields.iter().filter(|field| is_shown(scene, field, against)).collect();
     let id = |at: usize| fields[at].path.to_string();
     let filtered = |_: &str| !scene.app.view().filter.is_empty() || !scene.app.view().reading.explained;
     let window = window(scene.app, "diff", fields.len(), id, filtered);
@@ -118,7 +118,14 @@ fn differences(scene: &Scene<'_>, against: &Against, ages: &Ages) -> Pane {
         foot: folded(scene, against),
         empty: vec![Line::new().fine("No drift").plain(": live is what this source asked for, or the difference is explained.")],
     };
-    Pane { id: "diff", title: Some("Differences, worst first".into()), note: None, block: Block::List(list), focus: Focus::Here }
+    let is_still = is_quiet(against) && !fields.is_empty();
+    let note = is_still.then(|| Line::new().fine("No drift").dim(": all of it is explained"));
+    Pane { id: "diff", title: Some("Differences, worst first".into()), note, block: Block::List(list), focus: Focus::Here }
+}
+
+/// Whether nobody made a difference that is not explained.
+fn is_quiet(against: &Against) -> bool {
+    against.diff.fields.iter().all(|field| field.verdict.is_quiet())
 }
 
 /// As wide as what stands in them, of all rows, so that nothing jumps; the path, which tells most at its end, takes the rest.
@@ -136,10 +143,11 @@ fn columns(scene: &Scene<'_>, fields: &[&FieldDiff], ages: &Ages) -> Vec<Column>
     ]
 }
 
-/// What is explained is folded away, but not where it weakens the object or a controller decides.
-fn is_shown(scene: &Scene<'_>, field: &FieldDiff) -> bool {
+/// What is explained is folded away, but not where it weakens the object or a controller decides, nor what admission did where that is all.
+fn is_shown(scene: &Scene<'_>, field: &FieldDiff, against: &Against) -> bool {
     let view = scene.app.view();
-    let tells = !field.verdict.is_quiet() || field.verdict == Verdict::Controller || field.is_weaker();
+    let is_all = field.verdict == Verdict::Admission && is_quiet(against);
+    let tells = is_all || !field.verdict.is_quiet() || field.verdict == Verdict::Controller || field.is_weaker();
     let risk = field.risk.as_ref().map_or("", |risk| &risk.text);
     let owner = field.owner.as_ref().map_or("", |owner| &owner.manager);
     let text = || format!("{} {} {owner} {risk} {}", field.path, field.verdict.id(), field.reason);
@@ -151,7 +159,7 @@ fn folded(scene: &Scene<'_>, against: &Against) -> Option<Line> {
         return Some(Line::new().dim("z hides what is explained"));
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let hidden = against.diff.fields.iter().filter(|field| field.verdict.is_quiet() && !is_shown(scene, field));
+    let hidden = against.diff.fields.iter().filter(|field| field.verdict.is_quiet() && !is_shown(scene, field, against));
     hidden.for_each(|field| *counts.entry(field.verdict.id()).or_default() += 1);
     let counts: Vec<String> = counts.iter().map(|(id, n)| format!("{n} {id}")).collect();
     (!counts.is_empty()).then(|| Line::new().dim(format!("· explained: {}   z shows them", counts.join(", "))))

@@ -58,6 +58,24 @@ fn it_exits_by_what_it_found() {
 }
 
 #[test]
+fn where_admission_alone_differs_nothing_drifted_and_what_it_did_is_listed() {
+    let files = Files::new("admission");
+    let own = json!({"manager": "kubectl", "operation": "Apply", "apiVersion": "apps/v1", "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": {r#"k:{"name":"c"}"#: {".": {}, "f:name": {}, "f:image": {}}}}}}}});
+    let pod = |spec: Value| json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"template": {"spec": spec}}});
+    let wanted = pod(json!({"containers": [{"name": "c", "image": "i:1"}]}));
+    let mut live = pod(json!({"hostNetwork": true, "nodeSelector": {"pool": "a"}, "containers": [{"name": "c", "image": "i:1"}]}));
+    live["metadata"]["managedFields"] = json!([own]);
+    let [live, wanted] =
+        [("live", live), ("wanted", wanted)].map(|(name, object)| files.write(&format!("{name}.json"), &object.to_string()));
+    let (text, _) = diff(&["--live", &live, "-f", &wanted], 0);
+    assert!(text.contains("No drift: the cluster's admission wrote the 2 that differ."), "{text}");
+    assert!(text.contains("spec.template.spec.hostNetwork") && text.contains("weaker"), "{text}");
+    assert!(text.contains("spec.template.spec.nodeSelector · admission · "), "{text}");
+    assert!(!text.contains("difference"), "{text}");
+}
+
+#[test]
 fn one_object_is_a_diff_and_several_are_a_list() {
     let files = Files::new("several");
     let live =
