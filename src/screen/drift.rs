@@ -41,7 +41,7 @@ fn objects(scene: &Scene<'_>, drift: &Drift, ages: &Ages, focus: Focus) -> Pane 
     let shown: Vec<&Standing> = drift.standings.iter().filter(|standing| is_shown(scene, standing)).collect();
     let narrowed = scene.app.namespaces.is_some() || !scene.app.view().filter.is_empty();
     let window = window(scene.app, "drift", shown.len(), |at| shown[at].object.clone(), |_| narrowed);
-    let rows = shown[window.first..window.end].iter().map(|standing| row(standing, ages)).collect();
+    let rows = shown[window.first..window.end].iter().map(|standing| row(scene, standing, ages)).collect();
     let list = List {
         columns: columns(scene, &shown, ages),
         rows,
@@ -70,19 +70,19 @@ fn is_shown(scene: &Scene<'_>, standing: &Standing) -> bool {
 /// As wide as what stands in them, of all rows, so that nothing jumps.
 fn columns(scene: &Scene<'_>, shown: &[&Standing], ages: &Ages) -> Vec<Column> {
     let widest = |width: &dyn Fn(&Standing) -> u16| shown.iter().map(|standing| width(standing)).max().unwrap_or_default();
-    let kind = widest(&|standing| chars(parts(standing).0)).clamp(11, 26);
-    let object = widest(&|standing| chars(&parts(standing).1)).clamp(16, (scene.size.0 / 4).max(16));
-    let owner = widest(&|standing| chars(&written(standing, ages))).clamp(15, 28);
+    let kind = widest(&|standing| chars(parts(standing).0)).clamp(11, (scene.size.0 / 8).clamp(11, 26));
+    let object = widest(&|standing| chars(&parts(standing).1)).clamp(12, (scene.size.0 / 4).max(12));
+    let owner = widest(&|standing| chars(&written(scene, standing, ages))).clamp(15, 32);
     let sides = widest(&|standing| standing.worst.as_ref().map_or(0, |field| values(field).chars())).clamp(20, (scene.size.0 / 4).max(20));
     vec![
         Column::new("", Width::Cells(1)),
         Column::new("kind", Width::Range { least: 11, want: kind }),
-        Column::new("object", Width::Range { least: 16, want: object }),
+        Column::new("object", Width::Range { least: 12, want: object }),
         Column::new("differs", Width::Cells(7)).right().priority(2),
         Column::new("worst difference", Width::Rest(20)),
-        Column::new("desired → live", Width::Range { least: 20, want: sides }).priority(3),
+        Column::new("desired → live", Width::Range { least: 16, want: sides }).priority(3),
         Column::new("verdict", Width::Cells(9)).priority(4),
-        Column::new("last written by", Width::Range { least: 15, want: owner }).priority(1),
+        Column::new("last written by", Width::Cells(owner)).priority(1),
     ]
 }
 
@@ -92,7 +92,7 @@ fn parts(standing: &Standing) -> (&str, String) {
     (kind, place.strip_prefix('/').unwrap_or(place).to_owned())
 }
 
-fn row(standing: &Standing, ages: &Ages) -> Row {
+fn row(scene: &Scene<'_>, standing: &Standing, ages: &Ages) -> Row {
     let (kind, place) = parts(standing);
     let (kind, object) = (Line::new().dim(kind.to_owned()), Line::new().span(Span::from(place).cut(Cut::Start)));
     let cells = match &standing.worst {
@@ -115,7 +115,7 @@ fn row(standing: &Standing, ages: &Ages) -> Row {
                 path,
                 values(field),
                 verdict,
-                Line::new().dim(written(standing, ages)),
+                Line::new().dim(written(scene, standing, ages)),
             ]
         }
         None => {
@@ -135,11 +135,23 @@ fn by(standing: &Standing) -> &str {
     standing.worst.as_ref().and_then(|field| field.owner.as_ref()).map_or("", |owner| &owner.manager)
 }
 
-/// `kubectl-set, 11:41`.
-fn written(standing: &Standing, ages: &Ages) -> String {
+/// So wide may be who wrote it, and when, so that the other columns stay.
+fn most(scene: &Scene<'_>) -> u16 {
+    match scene.size.0 {
+        0..100 => 20,
+        100..160 => 25,
+        160.. => 32,
+    }
+}
+
+/// `kubectl-set, 11:41`; where there is no room for it the day alone, or nothing but the name.
+fn written(scene: &Scene<'_>, standing: &Standing, ages: &Ages) -> String {
     let Some(owner) = standing.worst.as_ref().and_then(|field| field.owner.as_ref()) else { return String::new() };
-    let time = Time::parse(&owner.time).map_or(String::new(), |at| format!(", {}", ages.minute(at)));
-    format!("{}{time}", owner.manager)
+    let Some(at) = Time::parse(&owner.time) else { return owner.manager.clone() };
+    let minute = ages.minute(at);
+    let day = minute.split_once(' ').map(|(day, _)| day.to_owned());
+    let tries = [Some(minute), day].into_iter().flatten().map(|time| format!("{}, {time}", owner.manager));
+    tries.into_iter().find(|text| chars(text) <= most(scene)).unwrap_or_else(|| owner.manager.clone())
 }
 
 fn foot(drift: &Drift) -> Option<Line> {
@@ -148,7 +160,7 @@ fn foot(drift: &Drift) -> Option<Line> {
     }
     let more = (drift.left_out > 0).then(|| format!("{} that differ less are left out; ", plural(drift.left_out, "object")));
     let again = Line::new().dim(more.unwrap_or_default()).accent("r").dim(" reads it again");
-    let sealed = again.clone().dim("   ").accent("H").dim(" opens Helm's records, which are Secrets, and compares with them too");
+    let sealed = again.clone().dim("   ").accent("H").dim(" opens Helm's records (Secrets) as well");
     (!drift.standings.is_empty()).then_some(if drift.is_sealed { sealed } else { again })
 }
 

@@ -277,7 +277,10 @@ fn layers(scene: &Scene<'_>, shown: &Shown<'_>) -> Pane {
     let row = |(number, label, layer, count): (String, &'static str, Option<Layer>, usize)| {
         let role = if count == 0 { Role::Dim } else { Role::Plain };
         let count = if count == 0 { Line::new().dim("·") } else { Line::from(super::words::number(count)) };
-        let cells = vec![Line::new().accent(number).plain(" ").role(role, label), count];
+        let is_chosen = layer.is_some() && layer == scene.app.layer;
+        let line = Line::new().accent(number).plain(" ");
+        let line = if is_chosen { chosen(line, is_chosen, label.to_owned()) } else { line.role(role, label) };
+        let cells = vec![line, count];
         Row::new(layer.map_or("all", Layer::id), cells).opens(Opens::Layer(layer.map(|layer| layer.id().into())))
     };
     let rows: Vec<Row> = std::iter::once(all).chain(each).map(row).collect();

@@ -130,17 +130,14 @@ fn one(pen: &mut Pen<'_>, area: Rect, columns: &Columns, row: &Row, selected: Op
 }
 
 fn mark(pen: &mut Pen<'_>, area: Rect, focus: Focus) {
-    let theme = pen.theme;
-    let role = match focus {
-        Focus::Here => Role::Accent,
-        Focus::Elsewhere | Focus::Never => Role::Dim,
-    };
-    if focus == Focus::Here {
-        pen.restyle(area.intersection(pen.buffer.area), theme.selection());
+    // Two marks are two cursors to whoever sees no colour.
+    if focus != Focus::Here {
+        return;
     }
+    let theme = pen.theme;
+    pen.restyle(area.intersection(pen.buffer.area), theme.selection());
     for y in area.top()..area.bottom() {
-        let style = if focus == Focus::Here { theme.selection().patch(theme.style(role)) } else { theme.style(role) };
-        pen.text((area.x, y), 1, "▌", style);
+        pen.text((area.x, y), 1, "▌", theme.selection().patch(theme.style(Role::Accent)));
     }
 }
 

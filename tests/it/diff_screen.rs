@@ -1,6 +1,6 @@
 //! The diff of an object on the screen: from what was fetched to frames, with keys between.
 
-use holdup::app::{Asked, Content, Document, Effect, Msg};
+use holdup::app::{ACTIONS, Asked, Content, Document, Effect, Msg};
 use holdup::desired::{Comparison, Fetched, Object, Probed, Unchecked, compare};
 use holdup::redact::Redactor;
 use serde_json::{Value, json};
@@ -321,4 +321,35 @@ fn what_went_wrong_again_is_said_below_its_row() {
     answer(&mut stage, Ok(found));
     let frame = stage.frame();
     assert!(frame.contains("drifted again: 2 times in all; put right by argocd-controller, then changed by kubectl-set"), "{frame}");
+}
+
+/// Every frame while the cursor goes down the help, as words.
+fn help(stage: &mut Stage) -> (Vec<String>, String) {
+    stage.keys("?");
+    let page = stage.page();
+    let overlay = page.overlay.as_ref().expect("the help");
+    let rows = overlay.pane.list().expect("a list").len;
+    let mut words = String::new();
+    for _ in 0..=rows {
+        words += &stage.frame().split_whitespace().collect::<Vec<_>>().join(" ");
+        stage.keys("j");
+    }
+    let here = ACTIONS.iter().filter(|action| {
+        page.overlay.as_ref().is_some_and(|over| over.pane.list().is_some_and(|list| list.rows.iter().any(|row| *row.id == *action.id)))
+    });
+    (here.map(|action| action.doc.to_owned()).collect(), words)
+}
+
+#[test]
+fn help_is_wrapped_and_scrolled_where_it_does_not_fit() {
+    for size in [(80, 24), (100, 30), (120, 40)] {
+        let (docs, words) = help(&mut shown(size));
+        assert!(docs.iter().any(|doc| doc.contains("tells defaults and admission from drift")), "{docs:?}");
+        for doc in &docs {
+            assert!(words.contains(doc.as_str()), "{size:?}: {doc}");
+        }
+    }
+    let mut stage = shown((80, 24));
+    stage.keys("?");
+    insta::assert_snapshot!("over_help_diff_80x24", stage.frame());
 }

@@ -247,3 +247,24 @@ fn of_very_many_objects_the_worst_stay() {
     assert_eq!((drift.standings.len(), drift.left_out, drift.said), (5000, 1001, 6001));
     assert_eq!(drift.standings[0].object, "Deployment/shop/cart");
 }
+
+#[test]
+fn who_wrote_it_last_is_read_whole_at_every_width() {
+    for size in SIZES {
+        let frame = read(size).frame();
+        for by in ["kubectl-edit, 11:41", "kubectl-set, 11:41", "kubectl-edit, 05-03"] {
+            assert!(frame.contains(by), "{size:?}: {by}\n{frame}");
+        }
+    }
+}
+
+#[test]
+fn only_the_pane_that_keys_move_in_carries_the_cursors_mark() {
+    let mut stage = read((80, 24));
+    for expected in [true, false] {
+        let frame = stage.frame();
+        let (above, below) = frame.split_once("What follows from the whole").expect("both panes");
+        assert_eq!((above.contains('▌'), below.contains('▌')), (expected, !expected), "{frame}");
+        stage.keys("<tab>");
+    }
+}
