@@ -6,6 +6,7 @@
 //! without the key a tag says nothing, not even how long the value was. Redacting twice is the same as redacting once.
 
 mod names;
+mod notes;
 mod object;
 mod tag;
 mod text;

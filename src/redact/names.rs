@@ -30,6 +30,11 @@ pub fn looks_secret(name: &str) -> bool {
     ANYWHERE.iter().any(|part| holds(&words, part)) || words.split(' ').any(|word| WORDS.contains(&word))
 }
 
+/// Whether the words hold a part that leaves no doubt, and not only one that also stands in names of settings, as `auth` and `cookie`.
+pub(super) fn is_plainly_secret(words: &str) -> bool {
+    ANYWHERE.iter().any(|part| holds(words, part)) || words.split(' ').any(|word| matches!(word, "pass" | "pwd" | "private" | "salt"))
+}
+
 /// Whether this counts secrets, as a quota does (`secrets=5`) or a language model (`MAX_TOKENS=4096`).
 pub(super) fn is_count(name: &str, value: &str) -> bool {
     let words = words(name);
@@ -76,7 +81,7 @@ fn ends_with(name: &str, end: &str) -> bool {
 }
 
 /// The lower-case words of a name, a blank between them: parted at everything that is no letter or digit, and where camel case says so.
-fn words(name: &str) -> String {
+pub(super) fn words(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 4);
     let mut before = ' ';
     for c in name.chars() {

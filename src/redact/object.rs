@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::{Redactor, names, tag};
+use super::{Redactor, names, notes, tag};
 
 /// Deeper than any real object; a value below is taken away whole.
 const DEEPEST: usize = 120;
@@ -100,12 +100,13 @@ impl Walk<'_> {
     /// Any annotation may be a copy of the object. As JSON it is redacted as the object would be; a copy in another
     /// form (YAML, packed) is sealed whole if it may hold values.
     fn annotation(self, name: &str, value: &mut Value, kind: &str) {
-        if names::looks_secret(name.rsplit('/').next().unwrap_or(name)) && value.is_string() {
-            return self.seal(value);
-        }
         let Value::String(text) = value else {
             return self.value(value);
         };
+        let name_of_it = name.rsplit('/').next().unwrap_or(name);
+        if names::looks_secret(name_of_it) && !notes::is_setting(name_of_it, text) {
+            return self.seal(value);
+        }
         if let Some(mut copy) = parsed(text) {
             if let (Value::Object(fields), false) = (&mut copy, kind.is_empty()) {
                 let bare = !fields.contains_key("kind");

@@ -68,6 +68,25 @@ fn references_switches_and_public_things_stay() {
 }
 
 #[test]
+fn annotations_say_how_one_logs_in_and_hide_with_what() {
+    let name = |key: &str| format!("nginx.ingress.kubernetes.io/{key}");
+    let shown = [("auth-url", "https://auth.example.net/auth?rd=$request_uri"), ("auth-type", "basic"), ("auth-realm", "Log in, please")];
+    let hidden = [("auth-token", "hunter2"), ("basic-auth", "app:hunter2"), ("auth-url", "hunter2"), ("auth-secret", "hunter2")];
+    let object = |key: &str, value: &str| json!({"kind":"Ingress","metadata":{"name":"i","annotations":{name(key): value}}});
+    for (key, value) in shown {
+        assert_eq!(redacted(object(key, value)), object(key, value));
+        let copy = json!({"kind":"Ingress","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration": object(key, value).to_string()}}});
+        assert_eq!(redacted(copy.clone()), copy, "the copy and the object are to be compared");
+    }
+    for (key, value) in hidden {
+        let out = redacted(object(key, value)).to_string();
+        assert!(!out.contains("hunter2"), "{key}: {out}");
+    }
+    let out = redacted(object("auth-url", "https://app:hunter2@auth.example.net/x?access_token=hunter2")).to_string();
+    assert!(!out.contains("hunter2") && out.contains("@auth.example.net/x"), "{out}");
+}
+
+#[test]
 fn bytes_that_are_no_json_are_not_passed_on() {
     assert_eq!(redactor().object_bytes(b"{\"kind\":\"Secret\",\"data\":{\"a\":\"YQ==\""), None);
     let out = redactor().object_bytes(b"{\"kind\":\"Secret\",\"data\":{\"a\":\"YQ==\"}}").unwrap();
