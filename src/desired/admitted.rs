@@ -21,15 +21,78 @@ pub fn by(place: &Place<'_>) -> Option<&'static str> {
         ["spec", "tolerations", ..] if is_grace(place) => Some("the DefaultTolerationSeconds admission plugin gives every Pod these 300 s"),
         ["spec", "volumes" | "containers" | "initContainers", ..] if is_of_mesh(place) => Some("the injector of the service mesh added it"),
         ["metadata", "annotations", name] if NOTES.contains(name) => Some("written by what admission added to the Pod"),
+        ["metadata", "labels" | "annotations", name] => {
+            let mesh = injector(name)?;
+            is_injected(place.cx.live, mesh).then_some("the injector that gave the Pod its sidecar added it")
+        }
         _ => None,
     }
 }
 
+/// Whether a label or annotation is one that injectors give, where nothing in the object shows that one was at work: then whether it
+/// is theirs or somebody's is not known.
+pub fn may_be_injected(place: &Place<'_>) -> bool {
+    let fields: Vec<&str> = place.path.fields().collect();
+    matches!(fields.as_slice(), ["metadata", "labels" | "annotations", name] if injector(name).is_some())
+}
+
 /// Annotations by which injectors and plugins say what they did.
-const NOTES: [&str; 5] =
-    ["kubernetes.io/limit-ranger", "linkerd.io/created-by", "linkerd.io/proxy-version", "linkerd.io/trust-root-sha256", ISTIO];
+const NOTES: [&str; 10] = [
+    "kubernetes.io/limit-ranger",
+    "openshift.io/scc",
+    "security.openshift.io/validated-scc-subject-type",
+    "linkerd.io/created-by",
+    "linkerd.io/proxy-version",
+    "linkerd.io/trust-root-sha256",
+    "vault.hashicorp.com/agent-inject-status",
+    "policies.kyverno.io/last-applied-patches",
+    "autopilot.gke.io/resource-adjustment",
+    ISTIO,
+];
 
 const ISTIO: &str = "sidecar.istio.io/status";
+
+/// Who injects a sidecar.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Injector {
+    Istio,
+    Linkerd,
+    /// More than one of them does.
+    Any,
+}
+
+/// Labels and annotations that injectors give beside the sidecar: what they begin with, and whose they are.
+const GIVEN: &[(&str, Injector)] = &[
+    ("security.istio.io/tlsMode", Injector::Istio),
+    ("service.istio.io/canonical-", Injector::Istio),
+    ("istio.io/rev", Injector::Istio),
+    ("topology.istio.io/", Injector::Istio),
+    ("sidecar.istio.io/", Injector::Istio),
+    ("prometheus.io/", Injector::Istio),
+    ("linkerd.io/", Injector::Linkerd),
+    ("config.linkerd.io/", Injector::Linkerd),
+    ("viz.linkerd.io/tap-enabled", Injector::Linkerd),
+    ("kubectl.kubernetes.io/default-container", Injector::Any),
+    ("kubectl.kubernetes.io/default-logs-container", Injector::Any),
+];
+
+fn injector(name: &str) -> Option<Injector> {
+    GIVEN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, injector)| *injector)
+}
+
+/// The proxy that the injector gave is there, or the note in which it says what it did.
+fn is_injected(pod: &Value, by: Injector) -> bool {
+    let has_note = |name: &str| pod.pointer("/metadata/annotations").is_some_and(|notes| notes.get(name).is_some());
+    let lists = ["/spec/containers", "/spec/initContainers"].into_iter().filter_map(|list| pod.pointer(list)?.as_array());
+    let names: Vec<&str> = lists.flatten().filter_map(|container| container.get("name")?.as_str()).collect();
+    let istio = has_note(ISTIO) || names.contains(&"istio-proxy");
+    let linkerd = has_note("linkerd.io/proxy-version") || names.contains(&"linkerd-proxy");
+    match by {
+        Injector::Istio => istio,
+        Injector::Linkerd => linkerd,
+        Injector::Any => istio || linkerd,
+    }
+}
 
 /// The names and paths of the items in which this is.
 fn items<'a>(place: &'a Place<'_>) -> impl Iterator<Item = (&'a str, &'a str)> {

@@ -338,6 +338,9 @@ fn by_nobody(known: &Known<'_>) -> Decision {
     if let Some(why) = admitted::by(place).filter(|_| bare) {
         return say(Verdict::Admission, None, why);
     }
+    if bare && admitted::may_be_injected(place) {
+        return say(Verdict::Unknown, None, NOT_SHOWN_TO_BE_INJECTED);
+    }
     match (bare, known.has_no_schema) {
         (true, true) => {
             say(Verdict::Unknown, None, "a default of the schema or a change: neither managedFields nor the schema of the kind is at hand")
@@ -347,6 +350,9 @@ fn by_nobody(known: &Known<'_>) -> Decision {
         (false, false) => say(Verdict::Admission, None, "nobody owns it and it is no default: a webhook or an admission plugin added it"),
     }
 }
+
+const NOT_SHOWN_TO_BE_INJECTED: &str =
+    "injectors of sidecars give it, and nothing here shows that one was at work; managedFields would tell whether somebody set it";
 
 /// Seen on 1.37: a request through the scale subresource gets no entry in managedFields where nobody owned replicas before.
 const UNTRACED_SCALE: &str = "scaled through the scale subresource, which leaves no trace where nobody owned the field: by hand, or by an \
