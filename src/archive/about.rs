@@ -34,7 +34,7 @@ pub struct About {
 }
 
 /// How many pods and workloads a cluster has.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct Totals {
     pub pods: usize,
     pub workloads: usize,
@@ -70,6 +70,14 @@ impl About {
     /// The moment of judgement where the user names none.
     pub fn now(&self) -> Option<Time> {
         self.captured_at.or(self.newest)
+    }
+
+    /// Whether a snapshot was made of what explains blockers alone: one of everything says of each followed kind how much it has of it.
+    pub fn is_part(&self) -> bool {
+        let says = |row: &crate::model::KindRow| {
+            self.coverage.keys().any(|covered| covered.namespace.is_none() && covered.group == row.group && covered.kind == row.name)
+        };
+        self.totals.is_some() && !KINDS.iter().filter(|row| !row.plural.is_empty()).all(says)
     }
 
     /// What may be concluded about a kind in a namespace.

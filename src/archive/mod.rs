@@ -29,7 +29,7 @@ pub use about::{About, Covered, Skipped, Totals};
 pub use error::ArchiveError;
 pub use kinds::ArchivedKind;
 use scan::At;
-pub use serve::{ArchiveBody, ArchiveService, serve};
+pub use serve::{ArchiveBody, ArchiveService, serve, served};
 use source::{Source, Span};
 pub use write::{Existing, Header, Writer};
 

@@ -30,15 +30,6 @@ pub(super) fn is_served(kind: &ArchivedKind) -> bool {
     &*kind.group != "holdup.dev"
 }
 
-/// The version in which streaming lists are on for everybody.
-pub(super) fn version() -> Response<ArchiveBody> {
-    answer(
-        StatusCode::OK,
-        &json!({"major": "1", "minor": "34", "gitVersion": "v1.34.0+holdup", "gitCommit": "", "gitTreeState": "clean", "buildDate": "1970-01-01T00:00:00Z",
-            "goVersion": "", "compiler": "rustc", "platform": ""}),
-    )
-}
-
 pub(super) fn core(archive: &Archive, form: Form) -> Response<ArchiveBody> {
     match form {
         Form::Aggregated(version) => aggregated(archive, version, |group| group.is_empty()),

@@ -10,6 +10,7 @@ mod request;
 mod select;
 mod status;
 mod table;
+mod version;
 mod watch;
 
 use std::convert::Infallible;
@@ -30,6 +31,7 @@ use tower::Service;
 pub use body::ArchiveBody;
 use request::{Address, Form, Query, Target, form, target};
 use status::{Refusal, answer};
+pub use version::served;
 
 use super::play::Stage;
 use super::{Archive, ArchivedKind};
@@ -113,7 +115,7 @@ fn respond(stage: &Arc<Stage>, request: &Request<()>) -> Result<Response<Archive
     let accept = request.headers().get(http::header::ACCEPT).and_then(|value| value.to_str().ok());
     let query = Query::new(request.uri().query());
     match target(request.uri().path()) {
-        Target::Version => Ok(discovery::version()),
+        Target::Version => Ok(version::version(stage.archive.about())),
         Target::Health => Ok(status::typed(StatusCode::OK, "text/plain", "ok".into())),
         Target::Core => Ok(discovery::core(&stage.archive, form(accept, discovery::FORMS))),
         Target::Groups => Ok(discovery::groups(&stage.archive, form(accept, discovery::FORMS))),

@@ -85,19 +85,23 @@ impl Teller {
 
 async fn go(errand: Errand, teller: Teller) {
     let Errand { connection, archive, patience, redactor, rulings, records, narrow } = errand;
+    let about = match &archive {
+        Some(archive) => Some(archive.about().clone()),
+        None => survey::served(&connection, patience).await,
+    };
     let offers = match discover(&connection, patience).await {
         Ok(offers) => Arc::new(offers),
         Err(error) => return teller.tell(Surveyed::Failed(error.to_string())),
     };
     let mut reader = Reader::new(connection, patience, redactor, offers);
     reader.rulings = rulings;
-    reader.rulings.tags = archive.as_ref().and_then(|archive| archive.about().tags.clone());
+    reader.rulings.tags = about.as_ref().and_then(|about| about.tags.clone());
     reader.records = match records {
         Records::Closed => reader::Records::Left,
         Records::Opened => reader::Records::Opened,
     };
-    let doubt = |object: &Identity| archive.as_ref().and_then(|archive| survey::doubt_of(archive, object));
-    archive.iter().flat_map(|archive| survey::unread_of(archive)).for_each(|unread| teller.tell(Surveyed::Unread(unread)));
+    let doubt = |object: &Identity| about.as_ref().and_then(|about| survey::doubt_of(about, object));
+    about.iter().flat_map(survey::unread_of).for_each(|unread| teller.tell(Surveyed::Unread(unread)));
     let mut census = Census::default();
     let mut is_sealed = false;
     let mut tell = |step: Step| match step {

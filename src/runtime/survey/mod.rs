@@ -5,7 +5,7 @@ mod file;
 mod gone;
 mod lists;
 
-pub use file::{connection, doubt_of, unread_of};
+pub use file::{connection, doubt_of, served, unread_of};
 
 use std::collections::BTreeSet;
 

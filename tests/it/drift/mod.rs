@@ -10,6 +10,7 @@ mod fragments;
 mod gitops;
 mod laws;
 mod named;
+mod part;
 mod releases;
 mod served;
 pub mod server;

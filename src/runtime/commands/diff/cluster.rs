@@ -5,6 +5,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::{absent, files, manifests, names};
+use crate::archive::About;
 use crate::cli::{Cli, DiffArgs, DryRun};
 use crate::desired::{self, Comparison, Desired, Diff, Fetched, Identity, Looked, Object, Release, helm};
 use crate::export::diff::{Compared, Compilation, Remarks};
@@ -14,6 +15,7 @@ use crate::runtime::around::{Around, Reach};
 use crate::runtime::live;
 use crate::runtime::reader::{Reader, Unread, paged};
 use crate::runtime::rulings::Rulings;
+use crate::runtime::survey;
 use crate::watch::Scope;
 use crate::watch::Served;
 
@@ -27,7 +29,9 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
     let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| object).collect());
-    let mut comparing = Comparing { own, reader: &mut reader, related, sources: args.sources, dry_run: args.dry_run };
+    let declares = args.release.is_some() || !args.desired.is_empty();
+    let about = if declares { survey::served(&reader.connection, reader.patience()).await } else { None };
+    let mut comparing = Comparing { own, reader: &mut reader, related, about, sources: args.sources, dry_run: args.dry_run };
     let all = match (&args.release, args.desired.is_empty()) {
         (Some(name), _) => comparing.release(name, &args.objects).await?,
         (None, false) => {
@@ -52,6 +56,8 @@ struct Comparing<'a> {
     own: Vec<String>,
     /// Objects that the user gave beside those of the cluster.
     related: Vec<Value>,
+    /// What is known of the file behind the server, if it serves one.
+    about: Option<About>,
     /// All sources are wanted side by side.
     sources: bool,
     dry_run: DryRun,
@@ -204,7 +210,14 @@ impl Comparing<'_> {
                     identity.namespace = self.place(&identity);
                     all.push(unseen(identity, "this server serves only a part of a cluster, and not this kind".to_owned()));
                 }
-                Err(Unread::Missing(_)) => all.push(self.gone(&desired, served.as_ref().ok())),
+                Err(Unread::Missing(_)) => {
+                    let gone = self.gone(&desired, served.as_ref().ok());
+                    let doubt = self.about.as_ref().and_then(|about| survey::doubt_of(about, &gone.diff.object));
+                    all.push(match doubt {
+                        Some(why) => unseen(gone.diff.object, why),
+                        None => gone,
+                    });
+                }
                 Err(Unread::Unseen(why)) => {
                     identity.namespace = self.place(&identity);
                     all.push(unseen(identity, why));

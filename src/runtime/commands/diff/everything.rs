@@ -8,7 +8,7 @@ use color_eyre::{Result, eyre::bail, eyre::eyre};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::manifests;
-use crate::archive::{Archive, Input};
+use crate::archive::{About, Archive, Input};
 use crate::cli::{Cli, ClusterArgs, DiffArgs};
 use crate::desired::{Census, Identity, Looked, Unchecked, Weight};
 use crate::export::diff::{Compared, Compilation, Remarks, Surveyed};
@@ -25,8 +25,8 @@ use crate::runtime::{live, survey, wall_clock};
 struct Subject {
     reader: Reader,
     narrow: Narrow,
-    /// `None`: a cluster.
-    archive: Option<Arc<Archive>>,
+    /// What is known of the file that is read, by itself or by a server; `None`: a cluster.
+    about: Option<About>,
     now: Time,
     unread: Vec<Unchecked>,
 }
@@ -40,7 +40,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     })
     .await?;
     subject.reader.rulings = rulings.judging_at(Some(subject.now));
-    subject.reader.rulings.tags = subject.archive.as_ref().and_then(|archive| archive.about().tags.clone());
+    subject.reader.rulings.tags = subject.about.as_ref().and_then(|about| about.tags.clone());
     let mut found = Found { unread: std::mem::take(&mut subject.unread), ..Found::default() };
     let mut census = Census::default();
     let stopped = survey(&mut subject, &mut census, &mut found).await?;
@@ -56,8 +56,8 @@ async fn survey(subject: &mut Subject, census: &mut Census, found: &mut Found) -
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
-    let archive = subject.archive.clone();
-    let doubt = |object: &Identity| archive.as_ref().and_then(|archive| survey::doubt_of(archive, object));
+    let about = subject.about.clone();
+    let doubt = |object: &Identity| about.as_ref().and_then(|about| survey::doubt_of(about, object));
     let mut tell = |step: Step| found.take(step);
     let mut survey = Survey::new(&mut subject.reader, &subject.narrow, census, &doubt, &mut tell);
     let ended = tokio::select! {
@@ -135,7 +135,9 @@ async fn of_cluster(args: &ClusterArgs, related: Vec<serde_json::Value>, redacto
         namespace: None,
         why: "not opened unless named, or in the baseline; compare one with holdup diff secret/NAME".to_owned(),
     };
-    Ok(Subject { narrow: narrow(args, places, related), archive: None, now, unread: vec![secrets], reader })
+    let about = survey::served(&reader.connection, live::patience(args)).await;
+    let unread = about.iter().flat_map(survey::unread_of).chain([secrets]).collect();
+    Ok(Subject { narrow: narrow(args, places, related), about, now, unread, reader })
 }
 
 fn narrow(args: &ClusterArgs, places: Vec<Place>, related: Vec<serde_json::Value>) -> Narrow {
@@ -153,7 +155,13 @@ async fn of_files(cli: &Cli, from: &[std::path::PathBuf], related: Vec<serde_jso
     let places =
         if named.is_empty() { vec![Place::All] } else { named.iter().map(|name| Place::Namespace(name.as_str().into())).collect() };
     let now = cli.input.now.or_else(|| archive.about().now()).unwrap_or_else(wall_clock);
-    Ok(Subject { reader, narrow: narrow(&cli.cluster, places, related), unread: survey::unread_of(&archive), archive: Some(archive), now })
+    Ok(Subject {
+        reader,
+        narrow: narrow(&cli.cluster, places, related),
+        unread: survey::unread_of(archive.about()),
+        about: Some(archive.about().clone()),
+        now,
+    })
 }
 
 /// All namespaces if pods can be listed there, else that of the context, as for reports.

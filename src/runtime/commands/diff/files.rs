@@ -98,7 +98,7 @@ impl Files {
     /// Declared, and not among the live objects: that says something only where all of its kind were to be in the files.
     fn missing(&self, desired: &Desired) -> Compared {
         let identity = desired.object.identity();
-        let doubt = self.archive.as_ref().and_then(|archive| doubt_of(archive, &identity));
+        let doubt = self.archive.as_ref().and_then(|archive| doubt_of(archive.about(), &identity));
         doubt.map_or_else(|| absent(desired), |why| unseen(identity, why))
     }
 }
