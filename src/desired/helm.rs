@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
+use super::declared::Declared;
 use super::manifest;
 use super::object::{Identity, Object};
 use crate::redact::Redactor;
@@ -26,7 +27,7 @@ pub struct Release {
     pub status: String,
     /// When it was deployed last, as Helm wrote it; "" in old records.
     pub deployed: String,
-    pub objects: Vec<Object>,
+    pub objects: Declared,
     /// The Secret or ConfigMap in which it is kept.
     pub record: String,
     /// Documents of its manifest that cannot be read: the line where each begins, and why.
@@ -180,7 +181,7 @@ pub const SECOND: &str = "Helm 2, whose records (owner TILLER) are not read; \
 
 /// What a release says of an object.
 pub fn object<'a>(release: &'a Release, identity: &Identity) -> Option<&'a Object> {
-    release.objects.iter().find(|object| object.identity().is_like(identity))
+    release.objects.of(identity)
 }
 
 #[cfg(test)]

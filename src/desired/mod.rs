@@ -43,6 +43,7 @@ mod baseline;
 mod body;
 mod census;
 mod comparison;
+mod declared;
 mod defaults;
 mod diff;
 mod disagree;

@@ -61,6 +61,10 @@ impl Object {
         labels.into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
     }
 
+    pub fn name(&self) -> &str {
+        self.value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+    }
+
     pub fn identity(&self) -> Identity {
         Identity::of(&self.value)
     }

@@ -35,7 +35,7 @@ pub(super) fn compared(cli: &Cli, args: &DiffArgs, redactor: &Redactor, rulings:
     Ok((Compilation::Named(all), Remarks { lint: rulings.remarks(looked), log: None }))
 }
 
-/// Everything the files hold.
+/// Everything the files hold. Live objects and manifests are sorted by name, by which each finds the other.
 struct Files {
     live: Vec<Object>,
     manifests: Vec<(String, Object)>,
@@ -63,13 +63,13 @@ impl Files {
             bail!("the manifests declare nothing in namespace {}; leave -n out, or name another", cli.cluster.namespaces.join(", "));
         }
         let second = related.iter().chain(&live).filter_map(helm::second).map(str::to_owned).collect();
+        manifests.sort_by(|(_, a), (_, b)| a.name().cmp(b.name()));
         let (records, related): (Vec<Value>, Vec<Value>) = related.into_iter().partition(helm::is_record);
+        let mut live: Vec<Object> = live.into_iter().map(|object| Object::new(object, redactor)).collect();
+        live.retain(|object| is_in(object, &cli.cluster.namespaces));
+        live.sort_by(|a, b| a.name().cmp(b.name()));
         Ok(Self {
-            live: live
-                .into_iter()
-                .map(|object| Object::new(object, redactor))
-                .filter(|object| is_in(object, &cli.cluster.namespaces))
-                .collect(),
+            live,
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
             related,
@@ -80,7 +80,17 @@ impl Files {
     }
 
     fn fetched<'a>(&'a self, live: &'a Object, redactor: &'a Redactor) -> Fetched<'a> {
-        Fetched { live, files: &self.manifests, releases: &self.releases, related: &self.related, redactor }
+        Fetched { live, files: self.declared(live.name()), releases: &self.releases, related: &self.related, redactor }
+    }
+
+    /// The manifests of a name.
+    fn declared(&self, name: &str) -> &[(String, Object)] {
+        called(&self.manifests, name, |(_, object)| object.name())
+    }
+
+    /// The live object that a manifest means.
+    fn live(&self, identity: &Identity) -> Option<&Object> {
+        called(&self.live, &identity.name, Object::name).iter().find(|live| identity.is_like(&live.identity()))
     }
 
     /// Whether KIND/NAME or KIND/NAMESPACE/NAME means this object.
@@ -101,6 +111,13 @@ impl Files {
         let doubt = self.archive.as_ref().and_then(|archive| doubt_of(archive.about(), &identity));
         doubt.map_or_else(|| absent(desired), |why| unseen(identity, why))
     }
+}
+
+/// Those of a name, where all are sorted by it.
+fn called<'a, T>(sorted: &'a [T], name: &str, of: impl Fn(&T) -> &str) -> &'a [T] {
+    let begin = sorted.partition_point(|item| of(item) < name);
+    let count = sorted[begin..].partition_point(|item| of(item) == name);
+    &sorted[begin..begin + count]
 }
 
 /// `-n` narrows what lies in namespaces.
@@ -177,7 +194,7 @@ fn pairs(args: &DiffArgs, files: &Files, redactor: &Redactor, rulings: &mut Ruli
     let mut missing = files.manifests.iter().map(|(file, object)| Desired::of_manifest(file, object)).collect::<Vec<_>>();
     missing.retain(|desired| {
         let identity = desired.object.identity();
-        files.is_among(&identity, &args.objects) && !files.live.iter().any(|live| identity.is_like(&live.identity()))
+        files.is_among(&identity, &args.objects) && files.live(&identity).is_none()
     });
     for text in &args.objects {
         names(text).ok_or_else(|| eyre!("{text} is no object; write KIND/NAME, as in deploy/cart"))?;
@@ -216,8 +233,7 @@ fn of_release(
     let mut all = Vec::new();
     for revisions in revisions.chunk_by(|a, b| a.namespace == b.namespace) {
         for desired in deployed(revisions).into_iter().flatten().filter(wanted) {
-            let live = files.live.iter().find(|live| desired.object.identity().is_like(&live.identity()));
-            all.push(live.map_or_else(
+            all.push(files.live(&desired.object.identity()).map_or_else(
                 || files.missing(&desired),
                 |live| beside(args, live, Some(desired.clone()), files, (redactor, &mut *rulings)),
             ));
@@ -235,7 +251,8 @@ fn of_release(
 /// Manifests name what is compared; without them the arguments do, or everything is.
 fn is_wanted(args: &DiffArgs, files: &Files, live: &Object) -> bool {
     let identity = live.identity();
-    let declared = files.manifests.is_empty() || files.manifests.iter().any(|(_, desired)| desired.identity().is_like(&identity));
+    let declared =
+        files.manifests.is_empty() || files.declared(live.name()).iter().any(|(_, desired)| desired.identity().is_like(&identity));
     declared && files.is_among(&identity, &args.objects)
 }
 
