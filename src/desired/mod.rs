@@ -52,6 +52,7 @@ mod fault;
 pub mod gitops;
 pub mod helm;
 mod ignored;
+pub mod lines;
 mod lint;
 mod managers;
 pub mod manifest;

@@ -14,6 +14,7 @@ use super::told::{self, Accepted, Behind, Relapsed};
 use super::wire::{API_VERSION, escape};
 use crate::desired::Probed;
 use crate::desired::gitops::Told;
+use crate::desired::lines;
 use crate::desired::{self, ANY_DRIFT, Against, Comparison, Diff, FieldDiff, Governance, Unchecked, Verdict};
 use crate::model::Time;
 
@@ -416,10 +417,13 @@ fn row(out: &mut String, field: &FieldDiff, (remarks, paint): (&Remarks, Paint))
     let path = field.path.to_string();
     let path = if path.is_empty() { "the whole object" } else { &path };
     let _ = writeln!(out, "  {}", clean(path));
-    for (sign, code, side) in [("-", "31", &field.desired), ("+", "32", &field.live)] {
-        for line in side.iter().flat_map(lines) {
-            let _ = writeln!(out, "{}", colour(code, format!("  {sign} {}", clean(&line))));
-        }
+    for line in lines::beside(field.desired.as_ref(), field.live.as_ref()) {
+        let _ = match line {
+            lines::Line::Desired(line) => writeln!(out, "{}", colour("31", format!("  - {}", clean(&line)))),
+            lines::Line::Live(line) => writeln!(out, "{}", colour("32", format!("  + {}", clean(&line)))),
+            lines::Line::Both(line) => writeln!(out, "    {}", clean(&line)),
+            lines::Line::Alike(count) => writeln!(out, "  … {}", lines::alike(count)),
+        };
     }
     let owner = field.owner.as_ref().map_or("owner unknown".to_owned(), |owner| format!("{} ({})", owner.manager, owner.class.id()));
     let risk = field.risk.as_ref().map_or(String::new(), |risk| format!(" · {}", risk.text));
@@ -427,16 +431,6 @@ fn row(out: &mut String, field: &FieldDiff, (remarks, paint): (&Remarks, Paint))
     for line in remarks.lines(field) {
         let _ = writeln!(out, "    {}", clean(&line));
     }
-}
-
-/// A text as it is, line by line; anything else as YAML.
-fn lines(value: &Value) -> Vec<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => serde_saphyr::to_string(value).unwrap_or_default(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
-    };
-    text.lines().map(str::to_owned).collect()
 }
 
 /// Where nothing else is to be looked at, a line each for what admission did.

@@ -8,7 +8,7 @@ use super::ages::Ages;
 use super::window::window;
 use super::words::plural;
 use crate::app::{Document, State};
-use crate::desired::{Against, Comparison, FieldDiff, Owned, Owner, Verdict, written};
+use crate::desired::{Against, Comparison, FieldDiff, Owned, Owner, Verdict, lines, written};
 use crate::model::{ObjectRef, Time};
 use crate::page::{Block, Column, Cut, Focus, Layout, Line, List, Opens, Pane, Row, Size, Span, Text, Width, chars};
 
@@ -218,21 +218,29 @@ fn why(field: &FieldDiff) -> Line {
     line.dim(field.reason.clone()).hang(2)
 }
 
-/// So many lines of a side are read below a row; a file in a config map may have thousands.
-const SIDE: usize = 60;
+/// So many lines of the sides are read below a row; a file in a config map may have thousands.
+const SIDES: usize = 60;
+
+/// Both sides; of long ones what changed, with what stands around it.
+fn beside(field: &FieldDiff) -> Vec<Line> {
+    let said = |sign: &str, text: String| Line::new().dim(format!("  {sign} ")).plain(text).hang(4);
+    let line = |line| match line {
+        lines::Line::Desired(text) => said("-", text),
+        lines::Line::Live(text) => said("+", text),
+        lines::Line::Both(text) => Line::new().dim(format!("    {text}")).hang(4),
+        lines::Line::Alike(count) => Line::new().dim(format!("  … {}", lines::alike(count))),
+    };
+    let absent = |sign, side: &Option<_>| side.is_none().then(|| said(sign, "absent".to_owned()));
+    let all = lines::beside(field.desired.as_ref(), field.live.as_ref());
+    let more = all.len().saturating_sub(SIDES);
+    let more = (more > 0).then(|| Line::new().dim(format!("  and {more} more; y shows the whole object")));
+    let shown = all.into_iter().take(SIDES).map(line);
+    absent("-", &field.desired).into_iter().chain(shown).chain(more).chain(absent("+", &field.live)).collect()
+}
 
 /// Everything that is known of a difference.
 fn whole(field: &FieldDiff, ages: &Ages) -> Vec<Line> {
-    let side = |sign: &str, value| {
-        let lines = written(value);
-        let lines = if lines.is_empty() { vec!["absent".to_owned()] } else { lines };
-        let more = lines.len().saturating_sub(SIDE);
-        let more = (more > 0).then(|| Line::new().dim(format!("  {sign} and {more} more; y shows the whole object")));
-        let shown = lines.into_iter().take(SIDE).map(|line| Line::new().dim(format!("  {sign} ")).plain(line).hang(4));
-        shown.chain(more).collect::<Vec<_>>()
-    };
-    let mut lines = side("-", field.desired.as_ref());
-    lines.extend(side("+", field.live.as_ref()));
+    let mut lines = beside(field);
     lines.push(why(field));
     lines.push(match &field.owner {
         Some(owner) => Line::new().dim("  ").then(wrote(owner, ages)).hang(2),
