@@ -1,5 +1,7 @@
 //! The comparison of one object with what was asked for. Looks at nothing but its arguments.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::accept::Approval;
@@ -67,7 +69,7 @@ pub struct Evidence<'a> {
     /// What the deployed release of a package says: as good as an annotation with what was last applied.
     pub released: Option<&'a Object>,
     /// Other objects of the cluster: autoscalers that target it, the definition of its kind.
-    pub related: &'a [Value],
+    pub related: &'a [Arc<Value>],
 }
 
 /// Compares an object with what was asked for.

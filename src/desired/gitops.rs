@@ -1,6 +1,8 @@
 //! What Argo CD and Flux say of an object: who claims it, whether it stands in the claimant's inventory, in which state, and what is not
 //! put back. They hold no manifest, so there is nothing in them to compare with. Reads no cluster.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::object::Identity;
@@ -160,14 +162,14 @@ fn is_resource(entry: &Value, object: &Identity) -> bool {
 }
 
 /// The claimants among `related` that a claim of the object names.
-pub fn keepers<'a>(live: &Value, related: &'a [Value]) -> Vec<(Claim, &'a Value)> {
+pub fn keepers<'a>(live: &Value, related: &'a [Arc<Value>]) -> Vec<(Claim, &'a Value)> {
     let is_named = |claim: &Claim, keeper: &Value| {
         Tool::of(keeper) == Some(claim.tool)
             && text(keeper, "/metadata/name") == claim.name
             && claim.namespace.as_deref().is_none_or(|namespace| text(keeper, "/metadata/namespace") == namespace)
     };
     let of = |claim: Claim| {
-        let own = related.iter().filter(|keeper| is_named(&claim, keeper)).collect::<Vec<_>>();
+        let own = related.iter().map(Arc::as_ref).filter(|keeper| is_named(&claim, keeper)).collect::<Vec<_>>();
         own.into_iter().map(move |keeper| (claim.clone(), keeper))
     };
     let object = Identity::of(live);
@@ -187,7 +189,7 @@ fn is_listed(tool: Tool, keeper: &Value, object: &Identity) -> Option<bool> {
 }
 
 /// What the claimants of an object say.
-pub fn told(live: &Value, related: &[Value]) -> Vec<Told> {
+pub fn told(live: &Value, related: &[Arc<Value>]) -> Vec<Told> {
     keepers(live, related).into_iter().map(|(claim, keeper)| one(live, &claim, keeper)).collect()
 }
 

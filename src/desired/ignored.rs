@@ -1,6 +1,8 @@
 //! What Argo CD and Flux are told to ignore, taken as approval of the differences it covers. An exemption counts only where it was
 //! declared: one that somebody put on the live object by hand would approve itself.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::diff::FieldDiff;
@@ -45,7 +47,7 @@ pub struct Sides<'a> {
 }
 
 /// The rules of those who claim the object.
-pub fn rules(live: &Value, related: &[Value]) -> Rules {
+pub fn rules(live: &Value, related: &[Arc<Value>]) -> Rules {
     let mut found = Rules::default();
     let object = Identity::of(live);
     for (claim, keeper) in gitops::keepers(live, related) {

@@ -1,5 +1,7 @@
 //! What the server allocates and what controllers rightly write: known fields, proved by their owner or by an object that refers to them.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::applied;
@@ -234,7 +236,7 @@ pub struct Autoscaler {
 }
 
 /// The autoscaler among these objects that targets the one named.
-pub fn autoscaler(related: &[Value], (kind, namespace, name): (&str, &str, &str)) -> Option<Autoscaler> {
+pub fn autoscaler(related: &[Arc<Value>], (kind, namespace, name): (&str, &str, &str)) -> Option<Autoscaler> {
     let text = |v: &'_ Value, pointer: &str| v.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     related.iter().find_map(|object| {
         let own = text(object, "/kind");

@@ -1,5 +1,7 @@
 //! The revision before the present one, out of ReplicaSets and ControllerRevisions. It knows the pod template only.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 /// A pod template that an object had.
@@ -14,9 +16,9 @@ pub struct Revision {
 }
 
 /// The revisions among `related` that belong to this object, newest first.
-pub fn revisions(live: &Value, related: &[Value]) -> Vec<Revision> {
+pub fn revisions(live: &Value, related: &[Arc<Value>]) -> Vec<Revision> {
     let uid = live.pointer("/metadata/uid").and_then(Value::as_str).unwrap_or_default();
-    let mut all: Vec<Revision> = related.iter().filter(|object| is_owned(object, uid)).filter_map(revision).collect();
+    let mut all: Vec<Revision> = related.iter().filter(|object| is_owned(object, uid)).filter_map(|object| revision(object)).collect();
     all.sort_by_key(|revision| std::cmp::Reverse(revision.number));
     all
 }

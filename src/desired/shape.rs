@@ -2,7 +2,7 @@
 //! Built-in kinds come from a shipped table, custom ones from the schema of their definition when it is at hand. Judges nothing.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -91,7 +91,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("types.txt"))
 
 impl<'a> Shape<'a> {
     /// The root of a kind: built in, or by the definition among `related`.
-    pub fn of(api_version: &str, kind: &str, related: &'a [Value]) -> Self {
+    pub fn of(api_version: &str, kind: &str, related: &'a [Arc<Value>]) -> Self {
         if let Some(known) = built_in(api_version, kind) {
             return Self::Known(known);
         }

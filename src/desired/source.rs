@@ -1,5 +1,7 @@
 //! Where desired state comes from, most trusted first: a table. Each source says what it cannot show.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::helm::{self, Release};
@@ -17,7 +19,7 @@ pub struct Fetched<'a> {
     /// Helm's records, decoded once for all objects.
     pub releases: &'a [Release],
     /// Other objects of the cluster, not redacted.
-    pub related: &'a [Value],
+    pub related: &'a [Arc<Value>],
     pub redactor: &'a Redactor,
 }
 

@@ -1,5 +1,7 @@
 //! Around: what lies around an object of a cluster that says what was asked for, or explains a difference. What may not be read is said.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::reader::{Reader, Unread};
@@ -10,7 +12,8 @@ use crate::desired::{self, Fetched, Object, Release, Unchecked, helm};
 #[derive(Default)]
 pub struct Around {
     pub releases: Vec<Release>,
-    pub related: Vec<Value>,
+    /// Shared with others of which they say something too.
+    pub related: Vec<Arc<Value>>,
     pub unchecked: Vec<Unchecked>,
     /// There may be Helm records that were not opened.
     pub is_sealed: bool,
@@ -36,7 +39,7 @@ pub const RELEASE: &str = "Helm release";
 
 impl Reader {
     /// What lies around a live object, beside what is known already.
-    pub async fn around(&mut self, live: &Object, known: &[Value], reach: Reach) -> Around {
+    pub async fn around(&mut self, live: &Object, known: &[Arc<Value>], reach: Reach) -> Around {
         let mut around = Around { related: known.to_vec(), ..Around::default() };
         self.explanations(live, &mut around).await;
         self.claimed(live, &mut around).await;
@@ -52,7 +55,7 @@ impl Reader {
         }
         if reach != Reach::First || self.is_unsaid(live, &around) {
             match self.revisions(live.value()).await {
-                Ok(revisions) => around.related.extend(revisions),
+                Ok(revisions) => around.related.extend(revisions.into_iter().map(Arc::new)),
                 Err(unchecked) => around.unchecked.push(unchecked),
             }
         }
@@ -74,7 +77,7 @@ impl Reader {
         if is_built_in && desired::is_exact(version, &identity.kind) {
             return;
         }
-        let defined = if is_built_in { Ok(None) } else { self.definition(&served.resource).await.map(|definition| definition.cloned()) };
+        let defined = if is_built_in { Ok(None) } else { self.definition(&served.resource).await };
         let (found, why) = match defined {
             Ok(Some(definition)) => (Some(definition), None),
             Ok(None) => (self.published(&served).await, None),
@@ -93,7 +96,10 @@ impl Reader {
             let unchecked = |why: String| Unchecked { kind: claim.tool.kind().to_owned(), namespace: claim.namespace.clone(), why };
             match self.keepers(&claim).await {
                 Ok(keepers) => {
-                    let about = |keeper: &Value| if Tool::of(keeper).is_some() { gitops::about(keeper, &object) } else { keeper.clone() };
+                    let about = |keeper: &Arc<Value>| match Tool::of(keeper) {
+                        Some(_) => Arc::new(gitops::about(keeper, &object)),
+                        None => keeper.clone(),
+                    };
                     around.related.extend(keepers.objects.iter().map(about));
                     around.unchecked.extend(keepers.unread.clone());
                     let is_missing = keepers.objects.is_empty() && claim.word != Word::Shared;

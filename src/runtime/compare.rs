@@ -79,7 +79,7 @@ fn opened(live: &Object, related: Vec<Value>, redactor: &Redactor) -> Around {
     if let Some((name, _)) = helm::of(live.value()).filter(|(name, _)| !around.releases.iter().any(|release| release.name == *name)) {
         around.unchecked.push(unchecked(format!("{name}: no record of it is in the input, so what it says is not known")));
     }
-    Around { related, ..around }
+    Around { related: related.into_iter().map(Arc::new).collect(), ..around }
 }
 
 /// Kinds that may say what was asked for, or explain a difference.

@@ -25,9 +25,9 @@ pub struct Reader {
     pub records: Records,
     patience: Duration,
     offers: Arc<Discovery>,
-    autoscalers: BTreeMap<String, (Vec<Value>, Vec<Unchecked>)>,
-    definitions: BTreeMap<String, Result<Value, String>>,
-    published: BTreeMap<String, Option<Value>>,
+    autoscalers: BTreeMap<String, (Vec<Arc<Value>>, Vec<Unchecked>)>,
+    definitions: BTreeMap<String, Result<Option<Arc<Value>>, String>>,
+    published: BTreeMap<String, Option<Arc<Value>>>,
     releases: BTreeMap<(String, String), Revisions>,
     keepers: BTreeMap<Claim, Keepers>,
 }
@@ -38,7 +38,7 @@ pub type Keepers = Result<Arc<Claimants>, Unread>;
 /// What a claim leads to.
 #[derive(Default)]
 pub struct Claimants {
-    pub objects: Vec<Value>,
+    pub objects: Vec<Arc<Value>>,
     /// Why the rules are not known that Argo CD keeps for all its applications.
     pub unread: Option<Unchecked>,
 }
@@ -237,19 +237,19 @@ impl Reader {
     }
 
     /// The autoscalers that target an object, and what could not be looked at.
-    pub async fn autoscalers(&mut self, namespace: &str, name: &str) -> (Vec<Value>, Vec<Unchecked>) {
+    pub async fn autoscalers(&mut self, namespace: &str, name: &str) -> (Vec<Arc<Value>>, Vec<Unchecked>) {
         if !self.autoscalers.contains_key(namespace) {
             let (mut all, mut unchecked) = (Vec::new(), Vec::new());
             for (kind, word) in AUTOSCALERS {
                 match self.list(word, namespace, "").await {
-                    Ok(found) => all.extend(found),
+                    Ok(found) => all.extend(found.into_iter().map(Arc::new)),
                     Err(why) => unchecked.push(Unchecked { kind: (*kind).to_owned(), namespace: Some(namespace.to_owned()), why }),
                 }
             }
             self.autoscalers.insert(namespace.to_owned(), (all, unchecked));
         }
         let (all, unchecked) = &self.autoscalers[namespace];
-        let targets = |scaler: &&Value| scaler.pointer("/spec/scaleTargetRef/name").and_then(Value::as_str) == Some(name);
+        let targets = |scaler: &&Arc<Value>| scaler.pointer("/spec/scaleTargetRef/name").and_then(Value::as_str) == Some(name);
         (all.iter().filter(targets).cloned().collect(), unchecked.clone())
     }
 
@@ -257,7 +257,7 @@ impl Reader {
     ///
     /// # Errors
     /// Why it cannot be read.
-    pub async fn definition(&mut self, resource: &Resource) -> Result<Option<&Value>, String> {
+    pub async fn definition(&mut self, resource: &Resource) -> Result<Option<Arc<Value>>, String> {
         let name = format!("{}.{}", resource.plural, resource.group);
         if !self.definitions.contains_key(&name) {
             let read = match self.kind("customresourcedefinitions.apiextensions.k8s.io") {
@@ -265,23 +265,23 @@ impl Reader {
                 Err(unread) => Err(unread),
             };
             let known = match read {
-                Ok(definition) => Ok(definition),
-                Err(Unread::Missing(_)) => Ok(Value::Null),
+                Ok(definition) => Ok(Some(Arc::new(definition))),
+                Err(Unread::Missing(_)) => Ok(None),
                 Err(Unread::Unseen(why)) => Err(why),
             };
             self.definitions.insert(name.clone(), known);
         }
-        self.definitions[&name].as_ref().map(|definition| Some(definition).filter(|d| !d.is_null())).map_err(Clone::clone)
+        self.definitions[&name].clone()
     }
 
     /// The schema of a kind as its API server publishes it, in the form of a definition; nothing where it cannot be had.
-    pub async fn published(&mut self, served: &Served) -> Option<Value> {
+    pub async fn published(&mut self, served: &Served) -> Option<Arc<Value>> {
         let Resource { group, version, .. } = &served.resource;
         let name = format!("{}.{version}.{group}", served.kind);
         if !self.published.contains_key(&name) {
             let document = open_api(&self.connection, &served.resource, self.patience).await.ok();
             let found = document.and_then(|document| openapi::definition(&document, (group, version, &served.kind)));
-            self.published.insert(name.clone(), found);
+            self.published.insert(name.clone(), found.map(Arc::new));
         }
         self.published.get(&name).cloned().flatten()
     }
@@ -321,7 +321,7 @@ impl Reader {
 
     async fn claimants(&self, claim: &Claim) -> Result<Claimants, Unread> {
         let served = self.kind(&format!("{}.{}", claim.tool.kind(), claim.tool.group()))?;
-        let mut objects: Vec<Value> = match &claim.namespace {
+        let objects: Vec<Value> = match &claim.namespace {
             Some(namespace) => vec![self.object(&served, namespace, &claim.name).await?],
             None => {
                 let query = paged(20, "", "").with("fieldSelector", &format!("metadata.name={}", claim.name));
@@ -336,12 +336,13 @@ impl Reader {
                 }
             }
         };
+        let mut objects: Vec<Arc<Value>> = objects.into_iter().map(Arc::new).collect();
         let mut unread = None;
         if claim.tool == Tool::Argo
             && let Some(namespace) = objects.first().and_then(|keeper| keeper.pointer("/metadata/namespace")?.as_str().map(str::to_owned))
         {
             match self.object(&self.kind("configmaps")?, &namespace, "argocd-cm").await {
-                Ok(settings) => objects.push(settings),
+                Ok(settings) => objects.push(Arc::new(settings)),
                 Err(Unread::Missing(_)) => {}
                 Err(Unread::Unseen(why)) => {
                     let why = format!("what Argo CD ignores everywhere: {why}");

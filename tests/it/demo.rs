@@ -73,7 +73,7 @@ fn differences() -> Vec<String> {
     let script = std::fs::read_to_string(folder().join("script.yaml")).unwrap();
     let archive = Archive::from_bytes("demo", (script::play(&script).join("\n") + "\n").as_bytes()).unwrap();
     let redactor = Redactor::new(&[0; 32]);
-    let related: Vec<serde_json::Value> = of_kind(&archive, "autoscaling", "HorizontalPodAutoscaler");
+    let related = crate::drift::shared(&of_kind(&archive, "autoscaling", "HorizontalPodAutoscaler"));
     let mut all = Vec::new();
     for kind in archive.kinds().iter().filter(|kind| !matches!(&*kind.name, "Pod" | "ReplicaSet" | "Job" | "Event")) {
         for live in of_kind(&archive, &kind.group, &kind.name) {

@@ -111,7 +111,8 @@ impl Case {
     fn said(&self) -> String {
         let redactor = Redactor::new(&[7; 32]);
         let live = Object::new(self.live(), &redactor);
-        let fetched = Fetched { live: &live, files: &[], releases: &[], related: &self.revisions(), redactor: &redactor };
+        let fetched =
+            Fetched { live: &live, files: &[], releases: &[], related: &crate::drift::shared(&self.revisions()), redactor: &redactor };
         let comparison = compare(&fetched, Vec::new());
         let mut stage = incident::stage();
         let blocker = self.blocker();
@@ -242,7 +243,8 @@ fn where_nothing_drifted_the_rollout_just_before_is_named() {
         live["metadata"]["managedFields"] = json!([{"manager": "helm", "operation": "Update", "time": at, "fieldsType": "FieldsV1",
             "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": {r#"k:{"name":"cart"}"#: {".": {}, "f:name": {}, "f:image": {}}}}}}}}]);
         let live = Object::new(live, &redactor);
-        let fetched = Fetched { live: &live, files: &[], releases: &[], related: &case.revisions(), redactor: &redactor };
+        let fetched =
+            Fetched { live: &live, files: &[], releases: &[], related: &crate::drift::shared(&case.revisions()), redactor: &redactor };
         let comparison = compare(&fetched, Vec::new());
         let mut stage = incident::stage();
         stage.settled.report = Report { blockers: vec![case.blocker().into()], ..incident::report() };

@@ -8,6 +8,7 @@ mod lists;
 pub use file::{connection, doubt_of, served, unread_of};
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -53,7 +54,7 @@ pub struct Narrow {
     pub labels: String,
     pub fields: String,
     /// Objects that the user gave beside those of the cluster.
-    pub related: Vec<Value>,
+    pub related: Vec<Arc<Value>>,
 }
 
 /// What a survey tells while it goes on.

@@ -18,6 +18,7 @@ mod sources;
 mod watched;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use holdup::desired::{Diff, Evidence, FieldDiff, Object, Verdict, diff};
 use holdup::export::diff::{Compared, Compilation};
@@ -72,6 +73,11 @@ fn cases() -> Vec<Case> {
     paths.iter().map(read).filter(|case| case.id.contains(&only)).collect()
 }
 
+/// Objects as they are handed to a comparison.
+pub fn shared(objects: &[Value]) -> Vec<Arc<Value>> {
+    objects.iter().cloned().map(Arc::new).collect()
+}
+
 /// A comparison as scripts read it.
 fn json(diff: Diff) -> String {
     holdup::export::diff::json(&Compilation::Named(vec![Compared { diff, ..Compared::default() }]))
@@ -91,7 +97,7 @@ fn line(field: &FieldDiff) -> String {
 fn compare(case: &Case) -> Diff {
     let redactor = redactor();
     let [desired, live] = [&case.desired, &case.live].map(|side| Object::new(side.clone(), &redactor));
-    diff(&desired, &live, Evidence { released: None, related: &case.context })
+    diff(&desired, &live, Evidence { released: None, related: &shared(&case.context) })
 }
 
 /// Cases quote also names that need no quotes.

@@ -9,7 +9,7 @@ use super::redactor;
 pub fn found(live: &Value, related: &[Value]) -> Comparison {
     let redactor = redactor();
     let live = Object::new(live.clone(), &redactor);
-    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, Vec::new())
+    compare(&Fetched { live: &live, files: &[], releases: &[], related: &super::shared(related), redactor: &redactor }, Vec::new())
 }
 
 pub fn entry(manager: &str, operation: &str, fields: &Value) -> Value {

@@ -1,5 +1,7 @@
 //! Desired versus live of a cluster: objects that are named, manifests, a release. What may not be read is said, and is never *missing*.
 
+use std::sync::Arc;
+
 use color_eyre::{Result, eyre::bail, eyre::eyre};
 use futures::StreamExt;
 use serde_json::Value;
@@ -28,7 +30,7 @@ pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rul
     let related = manifests::objects(&args.related)?;
     let mut reader = Reader::open(connection, live::patience(&cli.cluster), redactor).await?;
     reader.rulings = rulings.judging_at(Some(live::clock(&reader.connection).now()));
-    let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| object).collect());
+    let (own, related) = (namespaces(cli, &reader), related.into_iter().map(|(_, object)| Arc::new(object)).collect());
     let declares = args.release.is_some() || !args.desired.is_empty();
     let about = if declares { survey::served(&reader.connection, reader.patience()).await } else { None };
     let mut comparing = Comparing { own, reader: &mut reader, related, about, sources: args.sources, dry_run: args.dry_run };
@@ -55,7 +57,7 @@ struct Comparing<'a> {
     reader: &'a mut Reader,
     own: Vec<String>,
     /// Objects that the user gave beside those of the cluster.
-    related: Vec<Value>,
+    related: Vec<Arc<Value>>,
     /// What is known of the file behind the server, if it serves one.
     about: Option<About>,
     /// All sources are wanted side by side.
@@ -297,7 +299,7 @@ pub(super) fn deployed(revisions: &[Release]) -> Option<Vec<Desired>> {
 }
 
 /// Compares a live object with what was given, else with the most trusted source that it has.
-pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Value]) -> Compared {
+pub(in crate::runtime) async fn compare(reader: &mut Reader, live: Value, given: Option<Desired>, related: &[Arc<Value>]) -> Compared {
     let reach = given.as_ref().map_or(Reach::First, beside);
     compared_with(reader, live, given, related, (reach, DryRun::None)).await.into()
 }
@@ -311,7 +313,7 @@ async fn compared_with(
     reader: &mut Reader,
     live: Value,
     given: Option<Desired>,
-    related: &[Value],
+    related: &[Arc<Value>],
     (reach, dry_run): (Reach, DryRun),
 ) -> Comparison {
     let raw = (dry_run == DryRun::Server).then(|| live.clone());

@@ -35,7 +35,7 @@ struct Subject {
 pub(super) async fn compared(cli: &Cli, args: &DiffArgs, redactor: Redactor, rulings: Rulings) -> Result<(Compilation, Remarks)> {
     let from = if args.live.is_empty() { &cli.input.from } else { &args.live };
     let mut subject = unless_stopped(async {
-        let related = manifests::objects(&args.related)?.into_iter().map(|(_, object)| object).collect();
+        let related = manifests::objects(&args.related)?.into_iter().map(|(_, object)| Arc::new(object)).collect();
         if from.is_empty() { of_cluster(&cli.cluster, related, redactor).await } else { of_files(cli, from, related, redactor).await }
     })
     .await?;
@@ -124,7 +124,7 @@ impl Progress {
     }
 }
 
-async fn of_cluster(args: &ClusterArgs, related: Vec<serde_json::Value>, redactor: Redactor) -> Result<Subject> {
+async fn of_cluster(args: &ClusterArgs, related: Vec<Arc<serde_json::Value>>, redactor: Redactor) -> Result<Subject> {
     let connection = live::connect(args).await?;
     let now = connection.now();
     let reader = Reader::open(connection, live::patience(args), redactor).await?;
@@ -140,13 +140,13 @@ async fn of_cluster(args: &ClusterArgs, related: Vec<serde_json::Value>, redacto
     Ok(Subject { narrow: narrow(args, places, related), about, now, unread, reader })
 }
 
-fn narrow(args: &ClusterArgs, places: Vec<Place>, related: Vec<serde_json::Value>) -> Narrow {
+fn narrow(args: &ClusterArgs, places: Vec<Place>, related: Vec<Arc<serde_json::Value>>) -> Narrow {
     let text = |selector: &Option<String>| selector.clone().unwrap_or_default();
     Narrow { places, labels: text(&args.selector), fields: text(&args.field_selector), related }
 }
 
 /// A file is asked as a cluster is: the same questions, the same answers.
-async fn of_files(cli: &Cli, from: &[std::path::PathBuf], related: Vec<serde_json::Value>, redactor: Redactor) -> Result<Subject> {
+async fn of_files(cli: &Cli, from: &[std::path::PathBuf], related: Vec<Arc<serde_json::Value>>, redactor: Redactor) -> Result<Subject> {
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
     let archive = Arc::new(Archive::open(&inputs).map_err(|error| eyre!("{error}"))?);

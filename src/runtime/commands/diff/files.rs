@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use color_eyre::Result;
 use color_eyre::eyre::{bail, eyre};
 use serde_json::Value;
 
 use super::cluster::{deployed, named, unseen};
+use super::explaining::Explaining;
 use super::manifests::{declared, objects};
 use super::{absent, names};
 use crate::archive::{Archive, ArchivedKind, Input};
@@ -40,7 +42,7 @@ struct Files {
     live: Vec<Object>,
     manifests: Vec<(String, Object)>,
     releases: Vec<Release>,
-    related: Vec<Value>,
+    explaining: Explaining,
     /// Names of releases of which Helm 2 kept the records.
     second: BTreeSet<String>,
     /// When they were captured, or as of when they are to be judged.
@@ -72,15 +74,15 @@ impl Files {
             live,
             manifests,
             releases: records.iter().filter_map(|record| release(record, redactor)).collect(),
-            related,
+            explaining: related.into_iter().collect(),
             second,
             as_of: cli.input.now.or(archive.as_ref().and_then(|archive: &Archive| archive.about().now())),
             archive,
         })
     }
 
-    fn fetched<'a>(&'a self, live: &'a Object, redactor: &'a Redactor) -> Fetched<'a> {
-        Fetched { live, files: self.declared(live.name()), releases: &self.releases, related: &self.related, redactor }
+    fn fetched<'a>(&'a self, live: &'a Object, related: &'a [Arc<Value>], redactor: &'a Redactor) -> Fetched<'a> {
+        Fetched { live, files: self.declared(live.name()), releases: &self.releases, related, redactor }
     }
 
     /// The manifests of a name.
@@ -273,7 +275,7 @@ fn beside(
 ) -> Compared {
     let from_baseline = given.is_none() && files.manifests.is_empty();
     let given = if from_baseline { rulings.baselines.find(&live.identity(), redactor) } else { given };
-    let mut comparison = desired::compare_with(given, &files.fetched(live, redactor), Vec::new());
+    let mut comparison = desired::compare_with(given, &files.fetched(live, &files.explaining.of(live), redactor), Vec::new());
     if let Some(first) = comparison.against.first_mut() {
         rulings.judge(live, Some(first.source), &mut first.diff, redactor);
     }
@@ -286,8 +288,8 @@ fn one_pair(desired: &Object, live: &Object, files: &Files, redactor: &Redactor,
     if asked.kind != found.kind {
         bail!("the manifest holds {asked}, the live file {found}: there is nothing to compare");
     }
-    let fetched = files.fetched(live, redactor);
-    let evidence = Evidence { released: desired::released(&fetched), related: &files.related };
+    let related = files.explaining.of(live);
+    let evidence = Evidence { released: desired::released(&files.fetched(live, &related, redactor)), related: &related };
     let source = files.manifests.first().map(|(file, object)| Said::from(&Desired::of_manifest(file, object)));
     let mut diff = desired::diff(desired, live, evidence);
     rulings.judge(live, Some("manifest"), &mut diff, redactor);

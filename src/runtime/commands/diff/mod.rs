@@ -2,6 +2,7 @@
 
 mod cluster;
 mod everything;
+mod explaining;
 mod files;
 mod manifests;
 
