@@ -2,6 +2,7 @@
 
 use holdup::app::{ACTIONS, Asked, Content, Document, Effect, Msg};
 use holdup::desired::{Comparison, Fetched, Object, Probed, Unchecked, compare};
+use holdup::export::diff::{Compared, Compilation, Remarks};
 use holdup::redact::Redactor;
 use serde_json::{Value, json};
 
@@ -65,7 +66,8 @@ fn around() -> Vec<Value> {
 fn comparison(live: Value, related: &[Value], unchecked: Vec<Unchecked>) -> Comparison {
     let redactor = Redactor::new(&[7; 32]);
     let live = Object::new(live, &redactor);
-    compare(&Fetched { live: &live, files: &[], releases: &[], related, redactor: &redactor }, unchecked).worst_first()
+    compare(&Fetched { live: &live, files: &[], releases: &[], related: &crate::drift::shared(related), redactor: &redactor }, unchecked)
+        .worst_first()
 }
 
 /// The diff of the blocker's first workload, before anything has come.
@@ -94,7 +96,7 @@ fn shot(name: &str, stage: &mut Stage) {
 }
 
 #[test]
-fn the_diff_shows_the_worst_first_with_who_wrote_it() {
+fn fragment_90_the_diff_shows_the_worst_first_with_who_wrote_it() {
     for size in [(80, 24), (120, 40), (200, 60)] {
         shot("screen_diff", &mut shown(size));
     }
@@ -109,7 +111,7 @@ fn enter_unfolds_a_difference_and_folds_it_again() {
 }
 
 #[test]
-fn z_shows_what_is_explained_and_x_the_other_source() {
+fn fragment_88_z_shows_what_is_explained_and_x_the_other_source() {
     let mut stage = shown((120, 40));
     assert!(!stage.frame().contains("progressDeadlineSeconds"));
     assert!(stage.keys("z").frame().contains("progressDeadlineSeconds"));
@@ -271,11 +273,34 @@ fn a_long_value_is_unfolded_in_part() {
     let mut stage = asked((120, 100));
     answer(&mut stage, Ok(comparison(live, &around(), Vec::new())));
     let frame = stage.keys("z/args<enter><enter>").frame();
-    assert!(frame.contains("+ and 440 more; y shows the whole object"), "{frame}");
+    assert!(frame.contains("and 440 more; y shows the whole object"), "{frame}");
 }
 
 #[test]
-fn a_asks_for_a_file_and_a_reason_and_writes_the_narrowest_rule() {
+fn fragment_86_of_a_long_text_the_changed_line_is_shown_with_its_neighbours() {
+    let text = |port: u16| (0..100).map(|at| if at == 40 { format!("port={port}\n") } else { format!("key{at}=v\n") }).collect::<String>();
+    let asked_for = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "shop"},
+        "data": {"app.properties": text(80), "app.json": json!({"host": "a", "port": 80}).to_string()}});
+    let mut live = asked_for.clone();
+    live["data"] = json!({"app.properties": text(81), "app.json": json!({"host": "a", "port": 81}).to_string()});
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": asked_for.to_string()});
+    let found = comparison(live, &[], Vec::new());
+    let text = holdup::export::diff::text(
+        &Compilation::Named(vec![Compared::from(found.clone())]),
+        &Remarks::default(),
+        holdup::export::Paint::Plain,
+    );
+    let properties = "  … 38 lines are the same\n    key38=v\n    key39=v\n  - port=80\n  + port=81\n    key41=v\n    key42=v\n  … 57 lines are the same\n";
+    assert!(text.contains(properties), "{text}");
+    assert!(text.contains("  - port: 80\n  + port: 81\n"), "a tree in a text is shown by its fields: {text}");
+    let mut stage = asked((120, 60));
+    answer(&mut stage, Ok(found));
+    let frame = stage.keys("<enter>").frame();
+    assert!(frame.contains("… 38 lines are the same") && frame.contains("- port=80") && !frame.contains("key37"), "{frame}");
+}
+
+#[test]
+fn fragment_89_a_asks_for_a_file_and_a_reason_and_writes_the_narrowest_rule() {
     let mut stage = shown((120, 40));
     assert!(stage.keys("a").frame().contains("rule to accept.toml"), "{}", stage.frame());
     assert!(stage.keys("<ctrl-u>ours.toml<enter>").frame().contains("accepted because "), "{}", stage.frame());

@@ -184,7 +184,7 @@ fn refusing(request: &Request) -> (u16, serde_json::Value) {
 }
 
 #[test]
-fn no_command_over_a_cluster_shows_a_secret() {
+fn fragment_83_no_command_over_a_cluster_shows_a_secret_nor_what_a_dry_run_answers() {
     let files = Files::new("cluster");
     let unserved = ["Log", "Database", "Event", "Node"];
     let cluster = objects().into_iter().filter(|object| !unserved.iter().any(|kind| object["kind"] == *kind));

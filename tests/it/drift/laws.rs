@@ -1,6 +1,7 @@
 //! What holds for any two objects: nothing differs from itself, order means nothing where keys do, and no input is too odd.
 
-use holdup::desired::{Diff, Evidence, Object, Verdict, diff};
+use holdup::desired::{Diff, Evidence, FieldDiff, Labels, Object, Pattern, Rule, Tally, Verdict, approve, diff};
+use holdup::model::Time;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,7 +23,9 @@ fn rich() -> Value {
                  "ports": [{"containerPort": 53, "protocol": "TCP"}, {"containerPort": 53, "protocol": "UDP"}],
                  "volumeMounts": [{"name": "v", "mountPath": "/v"}, {"name": "w", "mountPath": "/w"}]},
                 {"name": "b", "image": "b:1", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}}}],
-            "tolerations": [{"key": "k", "operator": "Exists"}, {"key": "l", "operator": "Exists"}],
+            "tolerations": [{"key": "k", "operator": "Exists"}, {"key": "l", "operator": "Exists"}, {"key": "k", "operator": "Exists", "effect": "NoSchedule"}],
+            "imagePullSecrets": [{"name": "a"}, {"name": "b"}], "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.2", "hostnames": ["b"]}],
+            "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "h", "whenUnsatisfiable": "DoNotSchedule"}, {"maxSkew": 1, "topologyKey": "h", "whenUnsatisfiable": "ScheduleAnyway"}],
             "volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "secret": {"secretName": "s"}}]}}}})
 }
 
@@ -31,14 +34,33 @@ fn compare(desired: &Value, live: &Value) -> Diff {
     diff(&desired, &live, Evidence { released: None, related: &[] })
 }
 
-/// Turns lists around whose items have keys, where their order means nothing.
-fn turned(mut value: Value, name: &str) -> Value {
+/// Lists whose items have keys, where their order means nothing.
+const KEYED: &[&str] = &[
+    "containers",
+    "env",
+    "finalizers",
+    "hostAliases",
+    "imagePullSecrets",
+    "ports",
+    "tolerations",
+    "topologySpreadConstraints",
+    "volumeMounts",
+    "volumes",
+];
+
+/// The same with those lists in another order: the next number of `seed` says how each is cut and put together again, or turned around.
+fn shuffled(mut value: Value, name: &str, seed: &mut impl Iterator<Item = usize>) -> Value {
     match &mut value {
-        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| *value = turned(value.take(), name)),
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| *value = shuffled(value.take(), name, seed)),
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| *item = turned(item.take(), name));
-            if matches!(name, "containers" | "env" | "ports" | "volumeMounts" | "volumes" | "tolerations" | "finalizers") {
-                items.reverse();
+            items.iter_mut().for_each(|item| *item = shuffled(item.take(), name, seed));
+            if KEYED.contains(&name) && !items.is_empty() {
+                let turn = seed.next().unwrap_or_default();
+                let count = items.len();
+                items.rotate_left(turn % count);
+                if turn.is_multiple_of(2) {
+                    items.reverse();
+                }
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -91,15 +113,6 @@ fn nothing_differs_from_itself() {
 }
 
 #[test]
-fn the_order_of_keyed_items_is_no_difference() {
-    for object in objects() {
-        let found = compare(&object, &turned(object.clone(), ""));
-        let loud: Vec<String> = found.fields.iter().filter(|field| field.verdict != Verdict::Equal).map(line).collect();
-        assert!(loud.is_empty(), "{}", loud.join("\n"));
-    }
-}
-
-#[test]
 fn the_order_counts_where_kubernetes_counts_on_it() {
     let pod = |spec: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": spec});
     let [a, b] = [json!({"name": "a"}), json!({"name": "b"})];
@@ -136,6 +149,41 @@ proptest! {
         prop_assert!(found.fields.iter().all(|field| field.desired != field.live || field.reason.contains("null") || field.verdict == Verdict::Equal));
         let text = super::json(found);
         prop_assert!(serde_json::from_str::<Value>(&text).is_ok());
+    }
+
+    #[test]
+    fn the_order_of_keyed_items_is_no_difference(seed in prop::collection::vec(any::<usize>(), 60)) {
+        for object in objects() {
+            let found = compare(&object, &shuffled(object.clone(), "", &mut seed.iter().copied()));
+            let loud: Vec<String> = found.fields.iter().filter(|field| field.verdict != Verdict::Equal).map(line).collect();
+            prop_assert!(loud.is_empty(), "{}", loud.join("\n"));
+        }
+    }
+
+    #[test]
+    fn whoever_accepts_it_the_risk_stays(which in 0_usize..25, wounds in prop::collection::vec(any::<(u16, u8)>(), 1..6), accepted in any::<u64>(), wide in any::<bool>()) {
+        let all = objects();
+        let object = &all[which % all.len()];
+        let found = compare(object, &spoiled(object.clone(), &wounds));
+        let one = |field: &FieldDiff| Rule { id: "r:1".into(), reason: "known".into(), ..Rule::of(&found.object, field) };
+        let all = Rule { id: "r:1".into(), kind: "*".into(), path: Pattern::parse("*").unwrap(), reason: "known".into(), ..Rule::default() };
+        let some = found.fields.iter().enumerate().filter(|(at, _)| accepted >> (at % 64) & 1 == 1).map(|(_, field)| one(field));
+        let rules: Vec<Rule> = if wide { vec![all] } else { some.collect() };
+        let mut judged = found.clone();
+        approve(&rules, &Labels::default(), &mut judged, Time::parse("2026-05-04T12:00:00Z").unwrap(), &mut Tally::default());
+        let risks = |diff: &Diff| diff.fields.iter().map(|field| (field.path.to_string(), field.risk.clone())).collect::<Vec<_>>();
+        prop_assert_eq!(risks(&judged), risks(&found));
+    }
+
+    #[test]
+    fn json_and_yaml_are_the_same_however_odd(which in 0_usize..25, wounds in prop::collection::vec(any::<(u16, u8)>(), 0..4)) {
+        let all = objects();
+        let object = spoiled(all[which % all.len()].clone(), &wounds);
+        let text = serde_saphyr::to_string(&object).unwrap();
+        for read in holdup::desired::manifest::read(&text).objects {
+            let found = compare(&object, &read);
+            prop_assert!(found.fields.is_empty(), "{}\n{text}", found.fields.iter().map(line).collect::<Vec<_>>().join("\n"));
+        }
     }
 
     #[test]

@@ -218,7 +218,7 @@ fn verdict<'a>(found: &'a Value, path: &str) -> &'a Value {
 }
 
 #[test]
-fn a_dry_run_tells_defaults_and_admission_from_drift_and_stores_nothing() {
+fn fragment_70_a_dry_run_tells_defaults_and_admission_from_drift_and_stores_nothing() {
     let parameters = json!([{"name": "dryRun", "in": "query"}]);
     let server = Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(policy).serve();
     let without = diff(&server, &["configmap/settings", "-n", "shop"], 0);
@@ -255,11 +255,17 @@ fn nothing_is_sent_to_a_server_that_does_not_say_that_it_honours_dry_runs() {
     }
 }
 
-#[test]
-fn refusals_of_dry_runs_are_said_and_leave_the_offline_verdicts() {
+/// A server that answers every dry run alike.
+fn refusing(answer: fn(&Request) -> (u16, Value)) -> Server {
     let parameters = json!([{"name": "dryRun", "in": "query"}]);
-    let serve = |answer| Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(answer).serve();
-    let forbidden = serve(|_| refusal(403, "Forbidden", "configmaps \"settings\" is forbidden: cannot patch, password=tr0ub4dor"));
+    Cluster::default().with(mutated()).publishing(OPEN_API, published(&parameters)).trying(answer).serve()
+}
+
+#[test]
+fn fragment_68_reading_is_enough_and_a_dry_run_that_is_not_allowed_leaves_the_offline_verdicts() {
+    let forbidden = refusing(|_| refusal(403, "Forbidden", "configmaps \"settings\" is forbidden: cannot patch, password=tr0ub4dor"));
+    let offline = diff(&forbidden, &["configmap/settings", "-n", "shop"], 0);
+    assert!(forbidden.seen().iter().all(|request| request.method == "GET"), "{:#?}", forbidden.seen());
     let found = diff(&forbidden, SETTINGS, 0);
     assert!(
         found["dryRun"]["apply"].as_str().is_some_and(|why| why.contains("the verb patch") && why.contains("--with dry-run")),
@@ -267,14 +273,18 @@ fn refusals_of_dry_runs_are_said_and_leave_the_offline_verdicts() {
     );
     assert!(found["dryRun"]["create"].as_str().is_some_and(|why| why.contains("the verb create")), "{found:#}");
     assert!(!found.to_string().contains("tr0ub4dor"), "{found:#}");
-    assert_eq!(verdict(&found, "data.k"), &json!("admission"), "as without a dry run");
-    let webhook = serve(|_| refusal(400, "BadRequest", "admission webhook \"w.test\" does not support dry run"));
+    assert_eq!((verdict(&found, "data.k"), &found["fields"]), (&json!("admission"), &offline["fields"]), "as without a dry run");
+}
+
+#[test]
+fn fragment_69_a_webhook_that_takes_part_in_no_dry_run_leaves_admission_undecided() {
+    let webhook = refusing(|_| refusal(400, "BadRequest", "admission webhook \"w.test\" does not support dry run"));
     let text = text(&webhook, SETTINGS, 0);
     assert!(text.contains("a webhook does not take part in dry runs, so admission stays undecided"), "{text}");
 }
 
 #[test]
-fn a_secret_that_live_does_not_have_is_never_sent_nor_a_tag_in_its_place() {
+fn fragment_81_a_secret_that_live_does_not_have_is_never_sent_nor_a_tag_in_its_place() {
     let parameters = json!([{"name": "dryRun", "in": "query"}]);
     let mut live = mutated();
     live["data"]["password"] = "an0ther-secret-now".into();
