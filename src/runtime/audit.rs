@@ -33,36 +33,52 @@ pub fn join(files: &[PathBuf], compared: &mut [Compared], redactor: &Redactor) -
     for log in logs {
         search.read(log);
     }
-    for (at, field, trace) in search.traces.into_values().flatten() {
-        if let Some(field) = compared.get_mut(at).and_then(|compared| compared.diff.fields.get_mut(field)) {
-            trace.tell(field);
+    for sought in search.traces.into_values().flatten() {
+        if let Some(field) = compared.get_mut(sought.at).and_then(|compared| compared.diff.fields.get_mut(sought.field)) {
+            sought.trace.tell(field);
         }
     }
     Ok(search.reach)
 }
 
-/// API group, plural, namespace, name.
-type Key = (String, String, String, String);
+/// API group, namespace, name.
+type Key = (String, String, String);
 
-/// Which object, which of its differences.
-type Traces = HashMap<Key, Vec<(usize, usize, Trace)>>;
+/// A difference that is looked for: which object, which of its differences.
+struct Sought {
+    kind: String,
+    at: usize,
+    field: usize,
+    trace: Trace,
+}
+
+type Traces = HashMap<Key, Vec<Sought>>;
 
 fn traces(compared: &[Compared]) -> Traces {
     let mut traces = Traces::new();
     for (at, compared) in compared.iter().enumerate() {
-        for (nth, field) in compared.diff.fields.iter().enumerate() {
-            if let Some(trace) = Trace::of(field) {
-                traces.entry(key(&compared.diff.object)).or_default().push((at, nth, trace));
+        let Identity { group, kind, namespace, name } = &compared.diff.object;
+        for (field, difference) in compared.diff.fields.iter().enumerate() {
+            if let Some(trace) = Trace::of(difference) {
+                let key = (group.clone(), namespace.clone(), name.clone());
+                traces.entry(key).or_default().push(Sought { kind: kind.clone(), at, field, trace });
             }
         }
     }
     traces
 }
 
-fn key(object: &Identity) -> Key {
-    let known = KINDS.iter().find(|row| row.name == object.kind && row.group == object.group);
-    let plural = known.map_or_else(|| plural(&object.kind), |row| row.plural.to_owned());
-    (object.group.clone(), plural, object.namespace.clone(), object.name.clone())
+/// Whether a request to this resource can be about this kind. Who defines a kind names its resource as he likes: a body tells, else what
+/// is usual is taken for it.
+fn is_of(kind: &str, of: &ObjectRef<'_>, body: Option<&str>) -> bool {
+    match (KINDS.iter().find(|row| row.name == kind && row.group == of.api_group), body) {
+        (Some(known), _) => known.plural == of.resource,
+        (None, Some(told)) => told == kind,
+        (None, None) => {
+            let lower = kind.to_lowercase();
+            of.resource == plural(kind) || of.resource.strip_prefix(&lower).is_some_and(|end| matches!(end, "" | "s" | "es"))
+        }
+    }
 }
 
 /// As the API server's own tools guess it.
@@ -158,20 +174,56 @@ impl Search<'_> {
     fn event(&mut self, bytes: &[u8]) {
         // A list would do for an event too, field by field.
         let read = bytes.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice::<Event<'_>>(bytes).ok()).flatten();
-        let Some(event) = read else {
-            self.reach.unread += 1;
-            return;
-        };
+        match read {
+            // A webhook is sent several at once.
+            Some(Event { items: Some(items), .. }) => items.iter().for_each(|item| self.event(item.get().as_bytes())),
+            Some(event) => self.take(&event),
+            None => self.reach.unread += 1,
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>) {
         self.reach.take(event.at(), event.request_object.is_some() || event.response_object.is_some());
         let Some(of) = event.object_ref.as_ref().filter(|_| event.wrote()) else { return };
-        // A namespace is said to lie in itself.
+        if event.verb == "deletecollection" {
+            return self.collection(event, of);
+        }
+        // A namespace is said to lie in itself; a name that the server made up is only in its answer.
         let namespace = if of.resource == "namespaces" { "" } else { &of.namespace };
-        let key = (of.api_group.to_string(), of.resource.to_string(), namespace.to_owned(), of.name.to_string());
+        let name = if of.name.is_empty() { event.answer().unwrap_or_default().metadata.name } else { of.name.clone() };
+        let key = (of.api_group.to_string(), namespace.to_owned(), name.into_owned());
         let Some(traces) = self.traces.get_mut(&key) else { return };
+        // What a subresource answers is of another kind.
+        let answer = event.answer().filter(|_| of.subresource.is_empty());
+        let is_told = |kind: &&str| !matches!(*kind, "" | "Status" | "Table" | "PartialObjectMetadata");
+        let kind = answer.as_ref().map(|answer| &*answer.kind).filter(is_told);
+        let mut traces = traces.iter_mut().filter(|sought| is_of(&sought.kind, of, kind)).peekable();
+        if traces.peek().is_none() {
+            return;
+        }
         let request = Arc::new(event.request(self.redactor));
         let body = |raw: Option<&RawValue>| raw.and_then(|raw| hidden(raw, of, self.redactor));
         let bodies = Bodies { request: body(event.request_object), response: body(event.response_object) };
-        traces.iter_mut().for_each(|(.., trace)| trace.see(&request, &bodies));
+        traces.for_each(|sought| sought.trace.see(&request, &bodies));
+    }
+
+    /// Everything of a kind went, or what the answer lists; of what a selector chose nothing is known without an answer.
+    fn collection(&mut self, event: &Event<'_>, of: &ObjectRef<'_>) {
+        let listed = event.answer().and_then(|answer| answer.items);
+        if listed.is_none() && ["labelSelector", "fieldSelector"].iter().any(|selector| query(&event.uri, selector).is_some()) {
+            return;
+        }
+        let is_meant = |(group, namespace, name): &Key| {
+            let lies_there = of.namespace.is_empty() || *namespace == of.namespace;
+            let is_listed = |item: &Head<'_>| item.metadata.name == *name && (item.metadata.namespace == *namespace);
+            *group == of.api_group && lies_there && listed.as_ref().is_none_or(|items| items.iter().any(is_listed))
+        };
+        let gone = self.traces.iter_mut().filter(|(key, _)| is_meant(key)).flat_map(|(_, all)| all.iter_mut());
+        let mut gone = gone.filter(|sought| is_of(&sought.kind, of, None)).peekable();
+        if gone.peek().is_some() {
+            let request = Arc::new(event.request(self.redactor));
+            gone.for_each(|sought| sought.trace.see(&request, &Bodies::default()));
+        }
     }
 }
 
@@ -200,6 +252,9 @@ fn hidden(raw: &RawValue, of: &ObjectRef<'_>, redactor: &Redactor) -> Option<ser
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
+    /// Of a list of events.
+    #[serde(borrow, default)]
+    items: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     stage: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -257,9 +312,32 @@ struct Status {
     code: i64,
 }
 
+/// What an answer is about: an object, or a list of them.
+#[derive(Default, Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    metadata: Name<'a>,
+    #[serde(borrow, default)]
+    items: Option<Vec<Head<'a>>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Name<'a> {
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    namespace: Cow<'a, str>,
+}
+
 impl Event<'_> {
     fn at(&self) -> &str {
         if self.request_received_timestamp.is_empty() { &self.stage_timestamp } else { &self.request_received_timestamp }
+    }
+
+    fn answer(&self) -> Option<Head<'_>> {
+        serde_json::from_str(self.response_object?.get()).ok()
     }
 
     /// Whether it changed something: it was answered, not refused, and not only tried.

@@ -146,6 +146,97 @@ fn with_bodies_the_requests_that_changed_a_field_are_named() {
     assert!(text.contains("The audit log reaches from 2026-05-04T08:00:00.000000Z to 2026-05-04T10:00:00.000000Z: 9 events."), "{text}");
 }
 
+/// A custom resource whose name in URLs nobody can guess.
+fn data(mode: &str) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Datum", "metadata": {"name": "a", "namespace": "shop"}, "spec": {"mode": mode}})
+}
+
+fn of_data(mut event: Value) -> Value {
+    event["objectRef"] = json!({"resource": "data", "namespace": "shop", "name": "a", "apiGroup": "example.com", "apiVersion": "v1"});
+    event
+}
+
+#[test]
+fn a_custom_kind_is_known_by_what_the_server_answered_or_by_its_usual_name() {
+    let files = Files::new("custom");
+    let [wanted, live] = [files.write("w.json", data("a").to_string().as_bytes()), files.write("l.json", data("b").to_string().as_bytes())];
+    let told = of_data(patched(event("alice", "patch", "kubectl-edit", "2026-05-04T09:50:02Z"), json!({"spec": {"mode": "b"}}), data("b")));
+    let log = files.log("told.log", std::slice::from_ref(&told));
+    let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+    assert_eq!(field(&found, "spec.mode")["who"]["last"]["user"], "alice", "{found}");
+    let mut other = told.clone();
+    other["responseObject"]["kind"] = "Other".into();
+    other["objectRef"]["resource"] = "datums".into();
+    let log = files.log("other.log", &[other]);
+    let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+    assert_eq!(field(&found, "spec.mode").get("who"), None, "another kind of the same name: {found}");
+    let mut usual = of_data(event("bob", "patch", "kubectl-edit", "2026-05-04T09:50:02Z"));
+    usual["objectRef"]["resource"] = "datums".into();
+    let log = files.log("usual.log", &[usual]);
+    let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+    assert_eq!(field(&found, "spec.mode")["who"]["last"]["user"], "bob", "{found}");
+}
+
+#[test]
+fn a_list_of_events_is_read_one_by_one() {
+    let files = Files::new("list");
+    let [wanted, live] =
+        [files.write("w.json", cart(3, "i:1").to_string().as_bytes()), files.write("l.json", cart(5, "i:1").to_string().as_bytes())];
+    let [bob, alice] = [("bob", 4, "2026-05-04T09:40:00Z"), ("alice", 5, "2026-05-04T09:50:00Z")]
+        .map(|(user, n, at)| scaled(user, "kubectl-scale", n, at));
+    let list = json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "metadata": {}, "items": [bob, alice]});
+    let log = files.log("audit.log", &[list]);
+    let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+    assert_eq!(
+        (&field(&found, "spec.replicas")["who"]["last"]["user"], &found["auditLog"]["events"]),
+        (&json!("alice"), &json!(2)),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_name_that_the_server_made_up_is_in_its_answer() {
+    let files = Files::new("generated");
+    let [wanted, live] =
+        [files.write("w.json", cart(3, "i:1").to_string().as_bytes()), files.write("l.json", cart(5, "i:1").to_string().as_bytes())];
+    let mut asked = cart(5, "i:1");
+    asked["metadata"] = json!({"generateName": "ca", "namespace": "shop"});
+    let mut made = patched(event("carol", "create", "kubectl-create", "2026-05-04T08:00:00Z"), asked, cart(5, "i:1"));
+    made["objectRef"].as_object_mut().unwrap().remove("name");
+    let log = files.log("audit.log", &[made]);
+    let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+    assert_eq!(field(&found, "spec.replicas")["who"]["last"]["user"], "carol", "{found}");
+}
+
+#[test]
+fn who_deleted_everything_of_a_kind_deleted_what_is_gone() {
+    let files = Files::new("collection");
+    let (mut other, gone) = (cart(1, "i:1"), cart(3, "i:1"));
+    other["metadata"]["name"] = "other".into();
+    let wanted = files.write("w.json", json!({"apiVersion": "v1", "kind": "List", "items": [gone, other]}).to_string().as_bytes());
+    let live = files.write("l.json", other.to_string().as_bytes());
+    let deleted = |uri: &str, answer: Value| {
+        let mut event = event("dave", "deletecollection", "kubectl", "2026-05-04T08:00:00Z");
+        event["requestURI"] = format!("/apis/apps/v1/namespaces/shop/deployments{uri}").into();
+        event["objectRef"].as_object_mut().unwrap().remove("name");
+        event["responseObject"] = answer;
+        event
+    };
+    let status = json!({"kind": "Status", "status": "Success"});
+    let list = |name: &str| json!({"kind": "DeploymentList", "items": [{"metadata": {"name": name, "namespace": "shop"}}]});
+    for (uri, answer, user) in [
+        ("", status.clone(), json!("dave")),
+        ("?labelSelector=app%3Dx", status, Value::Null),
+        ("?labelSelector=app%3Dx", list("cart"), json!("dave")),
+        ("?labelSelector=app%3Dx", list("till"), Value::Null),
+    ] {
+        let log = files.log("audit.log", &[deleted(uri, answer.clone())]);
+        let found = files.json(&["--live", &live, "-f", &wanted, "--audit", &log], 1);
+        let whole = found["items"].as_array().unwrap().iter().find(|item| item["object"] == "Deployment/shop/cart").unwrap();
+        assert_eq!(whole["fields"][0]["who"]["last"]["user"], user, "{uri} {answer}: {whole}");
+    }
+}
+
 #[test]
 fn without_bodies_it_is_the_manager_or_only_the_object_and_that_is_said() {
     let files = Files::new("metadata");
