@@ -6,7 +6,7 @@ use super::source::Source;
 
 /// How much is read at once.
 const WINDOW: usize = 256 << 10;
-/// Deeper nesting than this is no Kubernetes object.
+/// Deeper than this nobody goes down, whatever is in the file.
 const DEEPEST: usize = 200;
 
 /// Bytes that are not what JSON wants at this place.
@@ -24,11 +24,13 @@ pub(super) struct Cursor<'a> {
     end: u64,
     at: usize,
     depth: usize,
+    /// The deepest place since somebody asked.
+    deepest: usize,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(source: &'a Source, start: u64, end: u64) -> Self {
-        Self { source, window: Vec::new(), base: start, end, at: 0, depth: 0 }
+        Self { source, window: Vec::new(), base: start, end, at: 0, depth: 0, deepest: 0 }
     }
 
     /// Where the next byte lies in the source.
@@ -106,7 +108,19 @@ impl<'a> Cursor<'a> {
 
     fn enter(&mut self) -> Parsed<()> {
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         if self.depth > DEEPEST { Err(Broken) } else { Ok(()) }
+    }
+
+    /// From here on the levels of a value are counted.
+    pub(super) fn count_levels(&mut self) -> usize {
+        self.deepest = self.depth;
+        self.depth
+    }
+
+    /// So many levels lie below what `count_levels` answered.
+    pub(super) fn levels(&self, above: usize) -> usize {
+        self.deepest.saturating_sub(above)
     }
 
     /// Calls `field` for each field of the object that comes next; `field` must take the value.
@@ -236,6 +250,7 @@ impl<'a> Cursor<'a> {
                 before = byte;
             }
             self.at += 1;
+            self.deepest = self.deepest.max(self.depth + open);
             if open == 0 {
                 return Ok(());
             }

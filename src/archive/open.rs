@@ -135,7 +135,8 @@ impl Builder {
         if self.gather.found > before {
             return Ok(());
         }
-        Err(ArchiveError::NothingInIt { name: name.to_owned(), why: why.to_owned() })
+        let why = self.gather.first_skipped(name).unwrap_or_else(|| why.to_owned());
+        Err(ArchiveError::NothingInIt { name: name.to_owned(), why })
     }
 
     fn spool(&mut self) -> &mut Source {

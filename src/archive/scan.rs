@@ -85,6 +85,8 @@ pub(super) struct Head {
     pub newest: Option<Time>,
     /// `holdup.dev/…` annotations.
     pub notes: Vec<(String, String)>,
+    /// Levels of maps and lists in it.
+    pub levels: usize,
     /// Of a Log: its container, and whether it is that of the run before.
     pub container: String,
     pub previous: bool,
@@ -194,6 +196,7 @@ impl Scan<'_> {
     fn object(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
         let start = cursor.offset();
         let mut notes = Notes::default();
+        let above = cursor.count_levels();
         cursor.fields(|cursor, key| match key {
             "items" if cursor.skip_blanks() == Some(b'[') => self.list(cursor).map(|count| notes.objects = Some(count)),
             "items" => cursor.skip().map(|()| notes.objects = Some(0)),
@@ -207,6 +210,7 @@ impl Scan<'_> {
             }
             key => field(cursor, key, &mut notes.head),
         })?;
+        notes.head.levels = cursor.levels(above);
         let span = self.span(start, cursor.offset());
         let piece = self.piece(span, notes);
         (self.found)(piece);
@@ -236,7 +240,9 @@ fn notes_an_event(what: &str) -> bool {
 
 fn head(cursor: &mut Cursor<'_>) -> Parsed<Head> {
     let mut head = Head::default();
+    let above = cursor.count_levels();
     cursor.fields(|cursor, key| field(cursor, key, &mut head))?;
+    head.levels = cursor.levels(above);
     Ok(head)
 }
 

@@ -1,6 +1,10 @@
 //! Turns YAML into JSON, document by document and list item by list item, so that one that is odd costs only itself.
 
 use serde_json::Value;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Error, Options};
+
+use crate::model::nesting;
 
 /// A document, or what stands where one should be.
 pub(super) enum Document {
@@ -102,11 +106,30 @@ fn item_text(lines: &[&str], dash: usize) -> String {
 }
 
 fn converted(start: usize, text: &str) -> Result<Value, Document> {
-    serde_saphyr::from_str::<Value>(text).map_err(|error| {
+    serde_saphyr::from_str_with_options::<Value>(text, options()).map_err(|error| {
         let line = error.location().map_or(0, |place| usize::try_from(place.line()).unwrap_or(1).saturating_sub(1));
-        let why = error.without_snippet().to_string();
-        Document::Odd { line: start + line + 1, why: format!("is no valid YAML: {}", why.lines().next().unwrap_or_default()) }
+        Document::Odd { line: start + line + 1, why: fault(&error) }
     })
+}
+
+/// kubectl writes what any reader of YAML understands.
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: nesting::DEEPEST_DOCUMENT,
+            max_nodes: nesting::MOST_VALUES,
+            max_events: 4 * nesting::MOST_VALUES,
+            max_total_scalar_bytes: nesting::LARGEST_TEXT,
+        },
+    }
+}
+
+fn fault(error: &Error) -> String {
+    let error = error.without_snippet();
+    if matches!(error, Error::Budget { breach: BudgetBreach::Depth { .. }, .. }) {
+        return nesting::TOO_DEEP.to_owned();
+    }
+    format!("is no valid YAML: {}", error.to_string().lines().next().unwrap_or_default())
 }
 
 fn indent(line: &str) -> usize {

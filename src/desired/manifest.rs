@@ -1,6 +1,13 @@
 //! Manifests as people write them: JSON, YAML, several documents, lists; read as kubectl reads them. One odd document costs only itself.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Error, Options};
+
+use crate::model::nesting;
 
 /// What a text of manifests holds.
 #[derive(Debug, Default)]
@@ -11,13 +18,23 @@ pub struct Manifests {
     pub odd: Vec<(usize, String)>,
 }
 
+/// How the parser of JSON says so.
+const JSON_TOO_DEEP: &str = "recursion limit exceeded";
+
 /// Reads all documents of a text.
 pub fn read(text: &str) -> Manifests {
     let mut found = Manifests::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if let Ok(value) = serde_json::from_str::<Value>(text) {
-        found.take(1, value);
-        return found;
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => {
+            found.take(1, value);
+            return found;
+        }
+        Err(error) if error.to_string().starts_with(JSON_TOO_DEEP) => {
+            found.deep(text);
+            return found;
+        }
+        Err(_) => {}
     }
     let mut start = 1;
     let mut lines: Vec<&str> = Vec::new();
@@ -41,15 +58,32 @@ impl Manifests {
         if is_empty {
             return;
         }
-        // YAML as the API's own tools read it: `yes` is true and 0644 is 420.
-        let options = serde_saphyr::options! { strict_booleans: false, legacy_octal_numbers: true };
-        match serde_saphyr::from_str_with_options::<Value>(text, options) {
+        match serde_saphyr::from_str_with_options::<Value>(text, options()) {
             Ok(value) => self.take(line, value),
-            Err(error) => {
-                // The parser's advice is for who writes programs with it.
-                let why = error.without_snippet().to_string().replace(", set DuplicateKeyPolicy in Options if acceptable", "");
-                self.odd.push((line, format!("is no valid YAML: {}", why.lines().next().unwrap_or_default())));
+            Err(error) => self.odd.push((line, fault(&error))),
+        }
+    }
+
+    /// JSON that is nested too deep: of a list the other items are taken.
+    fn deep(&mut self, text: &str) {
+        let list = serde_json::from_str::<BTreeMap<String, &RawValue>>(text).unwrap_or_default();
+        let items = list.get("items").and_then(|items| serde_json::from_str::<Vec<&RawValue>>(items.get()).ok()).unwrap_or_default();
+        if items.is_empty() {
+            self.odd.push((1, nesting::TOO_DEEP.to_owned()));
+        }
+        for item in items {
+            match serde_json::from_str::<Value>(item.get()) {
+                Ok(value) => self.take(1, value),
+                Err(_) => self.odd.push((1, nesting::TOO_DEEP.to_owned())),
             }
+        }
+    }
+
+    fn object(&mut self, line: usize, object: Value) {
+        if nesting::is_too_deep(&object) {
+            self.odd.push((line, nesting::TOO_DEEP.to_owned()));
+        } else {
+            self.objects.push(object);
         }
     }
 
@@ -65,12 +99,37 @@ impl Manifests {
                         std::mem::take(items).into_iter().for_each(|item| self.take(line, item))
                     }
                     _ if kind.is_empty() => self.odd.push((line, "is no Kubernetes object: it has no kind".to_owned())),
-                    _ => self.objects.push(Value::Object(fields)),
+                    _ => self.object(line, Value::Object(fields)),
                 }
             }
             Value::Bool(_) | Value::Number(_) | Value::String(_) => self.odd.push((line, "is no Kubernetes object".to_owned())),
         }
     }
+}
+
+/// YAML as the API's own tools read it: `yes` is true and 0644 is 420.
+fn options() -> Options {
+    serde_saphyr::options! {
+        strict_booleans: false,
+        legacy_octal_numbers: true,
+        budget: serde_saphyr::budget! {
+            max_depth: nesting::DEEPEST_DOCUMENT,
+            max_nodes: nesting::MOST_VALUES,
+            max_events: 4 * nesting::MOST_VALUES,
+            max_total_scalar_bytes: nesting::LARGEST_TEXT,
+        },
+    }
+}
+
+/// What is wrong with a text that is no YAML, in the user's words.
+fn fault(error: &Error) -> String {
+    let error = error.without_snippet();
+    if matches!(error, Error::Budget { breach: BudgetBreach::Depth { .. }, .. }) {
+        return nesting::TOO_DEEP.to_owned();
+    }
+    // The parser's advice is for who writes programs with it.
+    let why = error.to_string().replace(", set DuplicateKeyPolicy in Options if acceptable", "");
+    format!("is no valid YAML: {}", why.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod intern;
 mod kept;
 mod kinds;
 mod meta;
+pub mod nesting;
 mod node;
 #[cfg(test)]
 mod oracle;

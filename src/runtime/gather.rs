@@ -49,9 +49,7 @@ fn of(cli: &Cli, loaded: Loaded) -> Seen {
     if about.objects == 0 {
         eprintln!("holdup: nothing to judge: the input holds no objects.");
     }
-    for skipped in about.skipped.iter().take(3) {
-        eprintln!("holdup: skipped {skipped}");
-    }
+    load::tell_skipped(about);
     Seen {
         context: about.context.clone(),
         totals: about.totals,

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use color_eyre::{Result, eyre::eyre};
 
 use super::triage::Triage;
-use crate::archive::{Archive, Input};
+use crate::archive::{About, Archive, Input};
 use crate::diagnose::Options;
+use crate::export::clean;
 use crate::model::Time;
 
 /// Files as a picture, with the time as of which they are to be judged.
@@ -26,6 +27,19 @@ pub fn open(from: &[PathBuf], now: Option<Time>, options: Options) -> Result<Loa
     let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
     Ok(load(archive, now, options))
 }
+
+/// Says on standard error what of the files could not be used.
+pub fn tell_skipped(about: &About) {
+    for skipped in about.skipped.iter().take(SAID) {
+        eprintln!("holdup: {}", clean(&format!("skipped {skipped}")));
+    }
+    if about.skipped_count > SAID {
+        eprintln!("holdup: and {} more places of the input were skipped", about.skipped_count - SAID);
+    }
+}
+
+/// More of them nobody reads.
+const SAID: usize = 3;
 
 /// Takes all of an archive in. A recording is taken as it is at its end.
 pub fn load(archive: Archive, now: Option<Time>, options: Options) -> Loaded {

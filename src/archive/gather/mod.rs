@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::model::{CoverageState, KINDS, Time};
+use crate::model::{CoverageState, KINDS, Time, nesting};
 
 use super::scan::{At, Found, Head, Piece};
 use super::source::Span;
@@ -78,6 +78,12 @@ impl Gather {
     pub(super) fn finish_stretch(&mut self) -> Vec<(u64, String)> {
         self.settle(&Head::default(), 0);
         std::mem::take(&mut self.odd)
+    }
+
+    /// Why the first part of a file could not be used.
+    pub(super) fn first_skipped(&self, file: &str) -> Option<String> {
+        let skipped = self.about.skipped.iter().find(|skipped| skipped.file == file)?;
+        Some(format!("line {} {}", skipped.line, skipped.why))
     }
 
     pub(super) fn skip(&mut self, file: &str, line: u64, why: String) {
@@ -179,6 +185,9 @@ impl Gather {
         if head.name.is_empty() {
             let what = if head.kind.is_empty() { "an object" } else { &head.kind };
             return Err(format!("{what} has no name"));
+        }
+        if head.levels > nesting::DEEPEST {
+            return Err(format!("{} {} {}", head.kind, head.name, nesting::TOO_DEEP));
         }
         let is_bare = head.kind.is_empty();
         let kind = if is_bare { UNNAMED } else { self.id(&head.api_version, &head.kind) };

@@ -75,6 +75,43 @@ fn where_admission_alone_differs_nothing_drifted_and_what_it_did_is_listed() {
     assert!(!text.contains("difference"), "{text}");
 }
 
+/// A custom object with so many levels of maps below it.
+fn nested(levels: usize) -> Value {
+    let spec = (0..levels).fold(json!("x"), |below, _| json!({"a": below}));
+    json!({"apiVersion": "example.net/v1", "kind": "Deep", "metadata": {"name": "d", "namespace": "shop"}, "spec": spec})
+}
+
+#[test]
+fn an_object_may_be_nested_as_deeply_whatever_it_is_read_from() {
+    let files = Files::new("nested");
+    for (levels, is_read) in [(64, true), (98, true), (100, false), (140, false)] {
+        let object = nested(levels);
+        let yaml = serde_saphyr::to_string(&object).unwrap();
+        let list = json!({"kind": "List", "apiVersion": "v1", "items": [object.clone(), config("other", &json!({"k": "1"}))]});
+        for (name, text, others) in [("d.json", object.to_string(), false), ("d.yaml", yaml, false), ("l.json", list.to_string(), true)] {
+            let path = files.write(name, &text);
+            for args in [&["--live", &path, "-f", &path][..], &["--from", &path]] {
+                let is_from = args[0] == "--from";
+                let code = if is_from && (is_read || others) {
+                    3
+                } else if is_read || others {
+                    0
+                } else {
+                    2
+                };
+                let (out, err) = diff(args, code);
+                assert_eq!(out.contains("Deep.example.net/shop/d"), is_read, "{levels} {args:?}: {out}{err}");
+                assert_eq!(
+                    err.contains("is nested deeper than 100 levels, which no Kubernetes object is"),
+                    !is_read,
+                    "{levels} {args:?}: {out}{err}"
+                );
+                assert_eq!(out.contains("ConfigMap/shop/other"), others, "{levels} {args:?}: {out}{err}");
+            }
+        }
+    }
+}
+
 #[test]
 fn one_object_is_a_diff_and_several_are_a_list() {
     let files = Files::new("several");

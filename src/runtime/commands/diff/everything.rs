@@ -19,7 +19,7 @@ use crate::runtime::feeds::Wanted;
 use crate::runtime::reader::{Reader, Unread, paged};
 use crate::runtime::rulings::Rulings;
 use crate::runtime::survey::{At, Narrow, Step, Survey};
-use crate::runtime::{live, survey, wall_clock};
+use crate::runtime::{live, load, survey, wall_clock};
 
 /// What is surveyed.
 struct Subject {
@@ -150,6 +150,7 @@ async fn of_files(cli: &Cli, from: &[std::path::PathBuf], related: Vec<Arc<serde
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
     let archive = Arc::new(Archive::open(&inputs).map_err(|error| eyre!("{error}"))?);
+    load::tell_skipped(archive.about());
     let reader = Reader::open(survey::connection(&archive), live::patience(&cli.cluster), redactor).await?;
     let named = &cli.cluster.namespaces;
     let places =

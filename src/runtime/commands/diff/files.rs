@@ -19,6 +19,7 @@ use crate::export::clean;
 use crate::export::diff::{Compared, Compilation, Remarks, Said};
 use crate::model::Time;
 use crate::redact::Redactor;
+use crate::runtime::load;
 use crate::runtime::rulings::Rulings;
 use crate::runtime::survey::doubt_of;
 
@@ -147,7 +148,9 @@ fn release(record: &Value, redactor: &Redactor) -> Option<Release> {
 fn open(from: &[PathBuf]) -> Result<Archive> {
     let inputs: Vec<Input> =
         from.iter().map(|path| if path == Path::new("-") { Input::Stdin } else { Input::Path(path.clone()) }).collect();
-    Archive::open(&inputs).map_err(|error| eyre!("{error}"))
+    let archive = Archive::open(&inputs).map_err(|error| eyre!("{error}"))?;
+    load::tell_skipped(archive.about());
+    Ok(archive)
 }
 
 /// The live objects of an archive, and those that explain differences.
