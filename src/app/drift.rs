@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::view::At;
 use super::{App, Effect};
-use crate::desired::{FieldDiff, Governance, Unchecked, Weight};
+use crate::desired::{Again, Comparison, FieldDiff, Governance, Unchecked, Weight};
 
 /// Objects that are kept for the screen; the worst stay.
 const MOST: usize = 5000;
@@ -23,6 +23,8 @@ pub struct Drift {
     pub unread: Vec<Unchecked>,
     /// What follows from the whole, once all of it was read.
     pub governance: Governance,
+    /// What drifted again while somebody looked: seen in diffs that are kept, whatever was read and when.
+    pub watched: Vec<Again>,
     pub progress: Progress,
     pub records: Records,
     /// There are releases whose records were not opened.
@@ -91,6 +93,12 @@ pub enum Surveyed {
 }
 
 impl Drift {
+    /// What drifted again, by what was read and by what was seen since.
+    pub fn again(&self) -> Vec<&Again> {
+        let is_watched = |again: &&Again| self.watched.iter().any(|other| (&other.object, &other.path) == (&again.object, &again.path));
+        self.governance.again.iter().filter(|again| !is_watched(again)).chain(&self.watched).collect()
+    }
+
     pub fn is_going(&self) -> bool {
         self.reading == Reading::Going
     }
@@ -134,9 +142,29 @@ pub(super) fn open(app: &mut App) -> Vec<Effect> {
 /// Reads everything, or reads it anew.
 pub(super) fn begin(app: &mut App, records: Records) -> Vec<Effect> {
     let run = app.drift.run.wrapping_add(1);
-    app.drift = Arc::new(Drift { reading: Reading::Going, records, run, ..Drift::default() });
+    let watched = app.drift.watched.clone();
+    app.drift = Arc::new(Drift { reading: Reading::Going, records, run, watched, ..Drift::default() });
     vec![Effect::Survey { run, records }]
 }
+
+/// Takes in what a diff tells that was fetched anew: which of its fields drifted again, and that others no longer do.
+pub(super) fn watch(app: &mut App, comparison: &Comparison) {
+    let fields = comparison.against.first().map_or(&[][..], |against| &against.diff.fields);
+    let again = |field: &FieldDiff| {
+        let relapse = field.told.again.as_ref()?;
+        let (path, times) = (field.path.to_string(), relapse.times);
+        Some(Again { object: comparison.object.clone(), path, times, by: relapse.by.clone(), last: relapse.last.clone() })
+    };
+    let mut watched: Vec<Again> = app.drift.watched.iter().filter(|again| again.object != comparison.object).cloned().collect();
+    watched.extend(fields.iter().filter_map(again));
+    watched.drain(..watched.len().saturating_sub(WATCHED));
+    if watched != app.drift.watched {
+        Arc::make_mut(&mut app.drift).watched = watched;
+    }
+}
+
+/// More fields that drift again nobody follows at once.
+const WATCHED: usize = 500;
 
 /// Stops reading; what was read stays.
 pub(super) fn stop(app: &mut App) -> Vec<Effect> {

@@ -195,6 +195,9 @@ pub fn update(app: &mut App, msg: Msg, page: &Page) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Fetched { wanted, result } => {
+            if let Ok(Content::Diff(comparison)) = &result {
+                drift::watch(app, comparison);
+            }
             app.documents.answer(&wanted, result);
             Vec::new()
         }

@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::Scene;
 use super::ages::Ages;
 use super::window::window;
 use super::words::plural;
+use super::{Link, Scene};
 use crate::app::{Document, State};
 use crate::desired::{Against, Comparison, FieldDiff, Owned, Owner, Verdict, lines, written};
-use crate::model::{ObjectRef, Time};
+use crate::model::{Kind, ObjectRef, Time};
 use crate::page::{Block, Column, Cut, Focus, Layout, Line, List, Opens, Pane, Row, Size, Span, Text, Width, chars};
 
 pub(super) fn layout(scene: &Scene<'_>, object: &ObjectRef, ages: &Ages) -> Layout {
     match scene.app.documents.get(&object.to_string(), Document::Diff).map(|fetched| (&fetched.state, fetched.comparison())) {
-        Some((State::Here(_), Some(comparison))) => compared(scene, comparison, ages),
+        Some((State::Here(_), Some(comparison))) => compared(scene, object, comparison, ages),
         Some((State::Failed(why), _)) => say(vec![Line::new().delayed("▲ ").plain(why.clone()), Line::new().dim("r asks again")]),
         Some((State::Here(_) | State::Waiting, _)) | None => {
             say(vec![Line::new().dim("asking for the object and for what was asked for …")])
@@ -41,7 +41,7 @@ fn say(lines: Vec<Line>) -> Layout {
     Layout::Pane(Pane { id: "diff", title: Some("Desired and live".into()), note: None, block, focus: Focus::Here })
 }
 
-fn compared(scene: &Scene<'_>, comparison: &Comparison, ages: &Ages) -> Layout {
+fn compared(scene: &Scene<'_>, object: &ObjectRef, comparison: &Comparison, ages: &Ages) -> Layout {
     let count = comparison.against.len();
     let at = scene.app.view().reading.source.checked_rem(count);
     let against = at.map(|at| &comparison.against[at]);
@@ -49,7 +49,7 @@ fn compared(scene: &Scene<'_>, comparison: &Comparison, ages: &Ages) -> Layout {
         id: "sources",
         title: Some("Desired and live".into()),
         note: at.filter(|_| count > 1).map(|at| Line::new().dim(format!("source {} of {count}", at + 1))),
-        block: Block::Text(Text::whole(head(comparison, at, ages))),
+        block: Block::Text(Text::whole(head(comparison, at, followed(scene, object), ages))),
         focus: Focus::Never,
     };
     if scene.app.view().reading.side_by_side && count > 1 {
@@ -60,8 +60,21 @@ fn compared(scene: &Scene<'_>, comparison: &Comparison, ages: &Ages) -> Layout {
     Layout::Rows(vec![(Size::Content { least: 2, most: 9 }, Layout::Pane(head)), (Size::Rest(1), Layout::Pane(body))])
 }
 
+/// Whether a diff changes by itself when its object is written.
+enum Followed {
+    Yes,
+    No,
+}
+
+/// What a feed brings is fetched anew; a file does not change.
+fn followed(scene: &Scene<'_>, object: &ObjectRef) -> Followed {
+    let is_file = matches!(scene.status.link, Link::File { .. });
+    let is_here = || scene.cluster.object(Kind::named(&object.kind), &object.namespace, &object.name).is().is_some();
+    if is_file || is_here() { Followed::Yes } else { Followed::No }
+}
+
 /// Where the two sides come from, what the source does not know, and what the others say.
-fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
+fn head(comparison: &Comparison, at: Option<usize>, followed: Followed, ages: &Ages) -> Vec<Line> {
     let mut lines = Vec::new();
     match at.map(|at| &comparison.against[at]) {
         Some(against) => {
@@ -76,7 +89,13 @@ fn head(comparison: &Comparison, at: Option<usize>, ages: &Ages) -> Vec<Line> {
         ),
     }
     let generation = comparison.generation.map_or(String::new(), |generation| format!(", generation {generation}"));
-    lines.push(Line::new().dim("live     ").plain(format!("as the API server holds it now{generation}")));
+    let live = Line::new().dim("live     ");
+    lines.push(match followed {
+        Followed::Yes => live.plain(format!("as the API server holds it now{generation}")),
+        Followed::No => {
+            live.plain(format!("as it was when it was asked for{generation}")).dim("  its kind is not followed: r asks again").hang(9)
+        }
+    });
     let others = comparison.against.iter().enumerate().filter(|(nth, _)| Some(*nth) != at).map(|(_, other)| other);
     let others: Vec<String> = others.map(|other| format!("{}: {}", other.title, verdict_of(other))).collect();
     if !others.is_empty() {

@@ -73,7 +73,8 @@ fn told(scene: &Scene<'_>, question: &str, nth: usize, item: &Item) -> Row {
 const BESIDE: usize = 46;
 
 fn questions(scene: &Scene<'_>, drift: &Drift) -> Vec<Question> {
-    let Governance { rebuild, gone, unmanaged, exceptions, again, unclaimed, .. } = &drift.governance;
+    let Governance { rebuild, gone, unmanaged, exceptions, unclaimed, .. } = &drift.governance;
+    let again = drift.again();
     let now = scene.now;
     let of = |strangers: &[Stranger]| -> Vec<Item> {
         strangers.iter().map(|stranger| item(stranger.object.to_string(), true, stranger.said(now))).collect()
@@ -102,8 +103,9 @@ fn questions(scene: &Scene<'_>, drift: &Drift) -> Vec<Question> {
         question(drift, "unclaimed", "Claimed by no source, no owner label", None, of(unclaimed)),
     ];
     if !again.is_empty() {
-        let items = again.iter().map(|again| item(again.object.to_string(), true, again.said(now))).collect();
-        all.insert(2, question(drift, "again", "Drifted again after it had been put right", None, items));
+        let items: Vec<Item> = again.iter().map(|again| item(again.object.to_string(), true, again.said(now))).collect();
+        // What was seen is known, however far the reading is.
+        all.insert(2, Question { id: "again", asks: "Drifted again after it was put right", answer: answer(None, &items), items });
     }
     if !drift.unread.is_empty() {
         let items: Vec<Item> = drift.unread.iter().map(|unread| item(place_of(unread), false, unread.why.clone())).collect();

@@ -329,3 +329,40 @@ fn a_server_of_a_part_of_a_cluster_does_not_prove_its_other_kinds_gone() {
     let said = text(&server, &["-f", path.to_str().expect("text")], 1);
     assert!(said.contains("its definition is not installed"), "{said}");
 }
+
+/// A Deployment that kubectl applied with `replicas: 3`, as it is after so many writes.
+fn scaled(replicas: i64, generation: i64) -> Value {
+    let applied = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"replicas": 3, "paused": false}});
+    let mut live = applied.clone();
+    live["spec"]["replicas"] = replicas.into();
+    live["metadata"]["uid"] = "u".into();
+    live["metadata"]["generation"] = generation.into();
+    live["metadata"]["resourceVersion"] = (generation + 1).to_string().into();
+    live["metadata"]["annotations"] = json!({"kubectl.kubernetes.io/last-applied-configuration": applied.to_string()});
+    live
+}
+
+#[test]
+fn an_open_diff_is_fetched_anew_when_its_object_is_written() {
+    let server = Cluster::default().with(scaled(3, 1)).serve();
+    let mut terminal = Terminal::start(&holdup(&server, &[]));
+    terminal.wait_for(SOON, "live");
+    terminal.press(":");
+    terminal.press("deploy shop/web");
+    terminal.wait_for(SOON, "Deployment shop/web");
+    terminal.press("\r");
+    terminal.wait_for(SOON, "How it is meant to be");
+    terminal.press("d");
+    terminal.wait_for(SOON, "No drift");
+    server.write(scaled(5, 2));
+    terminal.wait_for(SOON, "3 → 5");
+    server.write(scaled(3, 3));
+    terminal.wait_for(SOON, "No drift");
+    server.write(scaled(6, 4));
+    terminal.wait_for(SOON, "drifted again: 2 times in all");
+    terminal.press("w");
+    terminal.wait_for(SOON, "Drifted again after it was put right");
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::{Value, json};
 
@@ -16,6 +16,14 @@ pub struct Cluster {
     /// Answers by path, for what is no object.
     documents: Vec<(String, Value)>,
     patch: Option<Answer>,
+    changes: Changes,
+}
+
+/// Objects that were written after the server started, in order: whoever watches them hears of them.
+#[derive(Default)]
+struct Changes {
+    all: Mutex<Vec<(String, Value)>>,
+    wake: Condvar,
 }
 
 /// What answers a request that is no read.
@@ -35,6 +43,7 @@ pub struct Request {
 pub struct Server {
     pub url: String,
     seen: Arc<Mutex<Vec<Request>>>,
+    cluster: Arc<Cluster>,
 }
 
 /// Group, version, plural, kind, whether it lies in namespaces.
@@ -88,13 +97,14 @@ impl Cluster {
         let url = format!("http://{}", listener.local_addr().expect("bound"));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (cluster, log) = (Arc::new(self), seen.clone());
+        let own = cluster.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (cluster, log) = (cluster.clone(), log.clone());
                 std::thread::spawn(move || converse(&cluster, &log, &stream));
             }
         });
-        Server { url, seen }
+        Server { url, seen, cluster: own }
     }
 
     fn answer(&self, request: &Request) -> (u16, Value) {
@@ -111,8 +121,20 @@ impl Cluster {
         if let Some(found) = discovery(path).or_else(|| self.list(path, query, &request.accept)) {
             return (200, found);
         }
-        let object = self.objects.iter().find(|(at, _)| at == path);
-        object.map_or_else(|| refusal(404, "NotFound", &format!("{path} not found")), |(_, object)| (200, object.clone()))
+        let object = self.now().into_iter().find(|(at, _)| at == path);
+        object.map_or_else(|| refusal(404, "NotFound", &format!("{path} not found")), |(_, object)| (200, object))
+    }
+
+    /// All objects as they are after what was written.
+    fn now(&self) -> Vec<(String, Value)> {
+        let mut all = self.objects.clone();
+        for (path, object) in self.changes.all.lock().expect("no panic while held").iter() {
+            match all.iter_mut().find(|(at, _)| at == path) {
+                Some((_, old)) => old.clone_from(object),
+                None => all.push((path.clone(), object.clone())),
+            }
+        }
+        all
     }
 
     fn list(&self, path: &str, query: &str, accept: &str) -> Option<Value> {
@@ -130,16 +152,23 @@ impl Cluster {
         let wanted = |object: &Value| {
             selector.split(',').filter_map(|pair| pair.split_once('=')).all(|(key, value)| object["metadata"]["labels"][key] == value)
         };
-        let found = self.objects.iter().filter(|(at, object)| is_here(at) && wanted(object)).map(|(_, object)| object);
+        let all = self.now();
+        let found = all.iter().filter(|(at, object)| is_here(at) && wanted(object)).map(|(_, object)| object);
         let items: Vec<Value> = match accept.contains("PartialObjectMetadataList") {
             true => found.map(|object| json!({"metadata": object["metadata"]})).collect(),
             false => found.cloned().collect(),
         };
-        Some(json!({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}))
+        Some(json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}))
     }
 }
 
 impl Server {
+    /// Writes an object, which those who watch its kind are told.
+    pub fn write(&self, object: Value) {
+        self.cluster.changes.all.lock().expect("no panic while held").push((path(&object), object));
+        self.cluster.changes.wake.notify_all();
+    }
+
     pub fn seen(&self) -> Vec<Request> {
         self.seen.lock().expect("no panic while held").clone()
     }
@@ -165,7 +194,7 @@ fn discovery(path: &str) -> Option<Value> {
     let resources = |group: &str| {
         let of = KINDS.iter().filter(|kind| kind.0 == group);
         let one =
-            |kind: &(&str, &str, &str, &str, bool)| json!({"name": kind.2, "kind": kind.3, "namespaced": kind.4, "verbs": ["get", "list"]});
+            |kind: &(&str, &str, &str, &str, bool)| json!({"name": kind.2, "kind": kind.3, "namespaced": kind.4, "verbs": ["get", "list", "watch"]});
         json!({"kind": "APIResourceList", "resources": of.map(one).collect::<Vec<_>>()})
     };
     match path {
@@ -194,9 +223,14 @@ fn converse(cluster: &Cluster, log: &Mutex<Vec<Request>>, stream: &TcpStream) {
     while let Some(request) = read(&mut reader) {
         let is_silent = cluster.silent.iter().any(|path| request.path.starts_with(path.as_str()));
         let (code, value) = cluster.answer(&request);
+        let request_is_watch = request.path.contains("watch=");
+        let plural = request.path.split('?').next().and_then(|path| path.rsplit('/').next()).unwrap_or_default().to_owned();
         log.lock().expect("no panic while held").push(request);
         if is_silent {
             continue;
+        }
+        if code == 200 && request_is_watch {
+            return watch(cluster, &plural, stream);
         }
         let body = value.to_string();
         let head = format!("HTTP/1.1 {code} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -204,6 +238,25 @@ fn converse(cluster: &Cluster, log: &Mutex<Vec<Request>>, stream: &TcpStream) {
         if writer.write_all((head + &body).as_bytes()).is_err() {
             return;
         }
+    }
+}
+
+/// Tells what is written to objects of a kind from now on, until the client goes away.
+fn watch(cluster: &Cluster, plural: &str, stream: &TcpStream) {
+    let mut writer = stream;
+    let head = "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let mut gone = writer.write_all(head.as_bytes()).is_err();
+    let mut all = cluster.changes.all.lock().expect("no panic while held");
+    let mut told = 0;
+    while !gone {
+        for (at, object) in &all[told..] {
+            if at.rsplit('/').nth(1) == Some(plural) {
+                let event = json!({"type": "MODIFIED", "object": object}).to_string() + "\n";
+                gone = writer.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes()).is_err();
+            }
+        }
+        told = all.len();
+        all = cluster.changes.wake.wait(all).expect("no panic while held");
     }
 }
 
