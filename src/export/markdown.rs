@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{age, not_checked, overview};
+use super::text::{age, left, not_checked, overview};
 use super::{Exported, clean};
 use crate::diagnose::{Blocker, Verdict};
 
@@ -16,8 +16,9 @@ pub fn markdown(out: &mut dyn Write, e: &Exported<'_>) {
         let held = b.since.map_or("–".to_owned(), |since| age(e.now.since(since)));
         let _ = writeln!(
             out,
-            "| {} | {held} | {} | {} | {} pods, {} workloads |",
+            "| {}{} | {held} | {} | {} | {} pods, {} workloads |",
             word(b),
+            left(e, b).map_or(String::new(), |left| format!(", {left}")),
             b.layer.label(),
             said(e, &b.title),
             b.pods,
@@ -35,6 +36,11 @@ pub fn markdown(out: &mut dyn Write, e: &Exported<'_>) {
 
 fn section(out: &mut dyn Write, e: &Exported<'_>, b: &Blocker) {
     let _ = writeln!(out, "\n## {}: {}\n\n{}\n\n**Next:** {}\n", word(b), said(e, &b.title), said(e, &b.summary), said(e, &b.next));
+    if let Some(clock) = b.clock.as_ref().filter(|_| b.verdict != Verdict::Blocked) {
+        let left = left(e, b).map_or(String::new(), |left| format!(", {left}"));
+        let at = clock.at.map_or(String::new(), |at| format!(" at {}{left}", at.rfc3339()));
+        let _ = writeln!(out, "**Clock:** {}: {}{at}\n", clock.kind.id(), said(e, &clock.what));
+    }
     for a in &*b.affected {
         let _ = writeln!(out, "* holds up {} {}", a.kind, escape(&a.place()));
     }

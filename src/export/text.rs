@@ -75,13 +75,7 @@ fn heading(out: &mut dyn Write, e: &Exported<'_>) {
 
 fn blocker(out: &mut dyn Write, e: &Exported<'_>, b: &Blocker, paint: Paint) {
     let held = b.since.map_or(String::new(), |since| format!(" for {}", age(e.now.since(since))));
-    let left = b
-        .clock
-        .as_ref()
-        .filter(|_| b.verdict == Verdict::Delayed)
-        .and_then(|c| c.at)
-        .filter(|at| *at > e.now)
-        .map_or(String::new(), |at| format!(" {} left", countdown(at.since(e.now))));
+    let left = left(e, b).map_or(String::new(), |left| format!(" {left}"));
     let word = match b.verdict {
         Verdict::Blocked => painted("■ BLOCKED", "31", paint),
         Verdict::Delayed | Verdict::Quiet => painted("◔ DELAYED", "33", paint),
@@ -140,6 +134,12 @@ fn painted(text: &str, code: &str, paint: Paint) -> String {
 }
 
 /// `3:10`.
+/// `3:10 left`, of what is delayed and whose clock says when it runs out.
+pub(super) fn left(e: &Exported<'_>, b: &Blocker) -> Option<String> {
+    let at = b.clock.as_ref().filter(|_| b.verdict == Verdict::Delayed)?.at?;
+    (at > e.now).then(|| format!("{} left", countdown(at.since(e.now))))
+}
+
 fn countdown(seconds: i64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }

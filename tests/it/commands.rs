@@ -102,6 +102,19 @@ fn all_forms_say_the_same() {
 }
 
 #[test]
+fn markdown_says_what_a_delayed_blocker_waits_for_and_until_when() {
+    let progressing = json!({"type": "Progressing", "status": "True", "reason": "ReplicaSetUpdated", "message": "m", "lastUpdateTime": "2026-05-04T10:00:00Z",
+        "lastTransitionTime": "2026-05-04T10:00:00Z"});
+    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop", "uid": "d", "generation": 1,
+        "creationTimestamp": "2026-05-04T10:00:00Z"}, "spec": {"replicas": 1, "progressDeadlineSeconds": 600, "selector": {"matchLabels": {"app": "web"}}},
+        "status": {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1, "conditions": [progressing]}});
+    let input = list(json!([deployment]));
+    let (out, _) = code(&["report", "-o", "markdown", "--from", "-", "--now", "2026-05-04T10:06:50Z"], &input, 0);
+    assert!(out.contains("| DELAYED, 3:10 left |"), "{out}");
+    assert!(out.contains("**Clock:** deadline: progressDeadlineSeconds at 2026-05-04T10:10:00Z, 3:10 left"), "{out}");
+}
+
+#[test]
 fn selectors_narrow_what_is_judged_and_one_that_cannot_be_read_is_an_error() {
     let input = list(json!([pod("b", false)]));
     code(&["report", "--from", "-", "--field-selector", "metadata.name=x"], &input, 0);

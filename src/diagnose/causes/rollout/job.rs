@@ -110,17 +110,21 @@ fn failed(workload: Workload<'_>) -> Option<(&Job, &Condition)> {
 /// A Job that has ended holds nothing up where another run took its place.
 fn ended(cx: &Cx<'_>, workload: Workload<'_>, job: &Job, condition: &Condition) -> Option<Finding> {
     let root = workload.reference();
-    let key = Key::object(&cx.top_controller(Kind::Job, &job.meta));
-    let finding = match Aftermath::of(cx, job) {
+    let (key, goes_on) = match Aftermath::of(cx, job) {
         Aftermath::Replaced => return None,
-        Aftermath::Missed => Finding::blocked(key, root.clone()),
-        Aftermath::NextRun(cron) => {
-            Finding::delayed(key, root.clone()).clock(ClockKind::Retry, format!("schedule {}", cron.spec.schedule), None)
-        }
+        Aftermath::Missed => (Key::object(&cx.top_controller(Kind::Job, &job.meta)), None),
+        // What this run was to do is not done by the next one: it is over for the Job, and for nothing else.
+        Aftermath::NextRun(cron) => (Key::object(&root), Some(cron)),
     };
-    let finding = finding
-        .because(format!("the Job is Failed ({}: {}) and is not tried again.", condition.reason, condition.message.trim_end_matches('.')))
-        .next("Fix what the last failed pod says, then create the Job anew.")
+    let reason = format!("{}: {}", condition.reason, condition.message.trim_end_matches('.'));
+    let rest = goes_on.map_or(String::new(), |cron| {
+        format!(" CronJob {} goes on: another run comes by its schedule {}.", cron.meta.name, cron.spec.schedule)
+    });
+    let next = "Fix what the last failed pod says, then create the Job anew";
+    let next = goes_on.map_or_else(|| format!("{next}."), |_| format!("{next}, or wait for the next run of the schedule."));
+    let finding = Finding::blocked(key, root.clone())
+        .because(format!("the Job is Failed ({reason}) and is not tried again.{rest}"))
+        .next(next)
         .since(condition.last_transition_time)
         .fact("failed", job.status.failed)
         .fact("reason", &condition.reason)
