@@ -18,6 +18,7 @@ mod go;
 mod input;
 mod keymap;
 mod moves;
+mod offers;
 mod typing;
 mod view;
 
@@ -29,6 +30,7 @@ pub use filter::{Facts, Filter};
 pub use fuzzy::fuzzy;
 pub use input::Input;
 pub use keymap::{all_keys, clashes, first_key, hints, key_table, keys};
+pub use offers::{Offered, Offers};
 pub use typing::{Ask, Over, Overlaid, Typing};
 pub use view::{At, Reading, Select, Spot, Tab, Top, View};
 
@@ -63,6 +65,8 @@ pub struct App {
     /// A sentence that stands until the next key.
     pub notice: Option<Line>,
     pub documents: Documents,
+    /// Kinds that nobody follows, for the palette.
+    pub offers: Arc<Offers>,
     /// Shared, since the app is copied for every frame.
     pub drift: Arc<Drift>,
     /// The name that the snapshot prompt proposes.
@@ -87,6 +91,8 @@ pub enum Msg {
     Fetched { wanted: Wanted, result: Result<Content, String> },
     /// What a reading for the drift screen tells.
     Surveyed { run: u32, surveyed: Surveyed },
+    /// The answer to an [`Effect::Discover`].
+    Offered(Result<Vec<Offered>, String>),
     /// A sentence for the user: a snapshot was written, or could not be.
     Told(Line),
 }
@@ -117,6 +123,8 @@ pub enum Effect {
         records: Records,
     },
     StopSurvey,
+    /// Ask which kinds there are, unless that is known.
+    Discover,
     /// Look at these namespaces, or all.
     SetNamespaces(Option<BTreeSet<String>>),
 }
@@ -199,6 +207,10 @@ pub fn update(app: &mut App, msg: Msg, page: &Page) -> Vec<Effect> {
                 drift::watch(app, comparison);
             }
             app.documents.answer(&wanted, result);
+            Vec::new()
+        }
+        Msg::Offered(offered) => {
+            app.offers = Arc::new(offered.map_or_else(Offers::Failed, Offers::Here));
             Vec::new()
         }
         Msg::Surveyed { run, surveyed } => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::input::{Edited, Input};
 use super::moves::{self, By};
 use super::view::{Select, Spot};
-use super::{App, Chord, Effect, Filter, Wanted, go};
+use super::{App, Chord, Effect, Filter, Offers, Wanted, go};
 use crate::desired::Rule;
 use crate::page::{Opens, Page};
 
@@ -101,8 +101,16 @@ pub(super) fn ask(app: &mut App, ask: Ask) -> Vec<Effect> {
 }
 
 pub(super) fn lay_over(app: &mut App, over: Over) -> Vec<Effect> {
+    let is_palette = matches!(over, Over::Palette(_));
     app.over = Some(Overlaid { over, spot: Spot::default() });
-    Vec::new()
+    if !is_palette {
+        return Vec::new();
+    }
+    // What is known stays while it is asked again: a kind may have been installed since.
+    if app.offers.all().is_empty() {
+        app.offers = std::sync::Arc::new(Offers::Asked);
+    }
+    vec![Effect::Discover]
 }
 
 /// Opens help, or closes it.

@@ -280,7 +280,7 @@ impl Kind {
 }
 
 /// Groups without a dot and those under `k8s.io` are Kubernetes' own.
-pub(super) fn qualified<'k>(api_version: &str, kind: &'k str) -> Cow<'k, str> {
+pub fn qualified<'k>(api_version: &str, kind: &'k str) -> Cow<'k, str> {
     match api_version.split_once('/') {
         Some((group, _)) if group.contains('.') && !group.ends_with("k8s.io") => format!("{kind}.{group}").into(),
         _ => kind.into(),

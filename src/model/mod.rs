@@ -47,7 +47,7 @@ pub use env::EnvVar;
 pub use event::Event;
 #[cfg(test)]
 use kinds::read_whole_pod;
-pub use kinds::{Follow, KINDS, Kind, KindRow, Object, Stored, read_object};
+pub use kinds::{Follow, KINDS, Kind, KindRow, Object, Stored, qualified, read_object};
 pub use meta::{Condition, Meta, ObjectRef, Owner, Text};
 pub use node::*;
 pub use other::{Marker, Other};

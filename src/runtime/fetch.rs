@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use crate::app::{Content, Document, EventLine, Wanted};
+use crate::app::{Content, Document, EventLine, Offered, Wanted};
 use crate::archive::{Archive, ArchivedKind, Previous};
 use crate::model::{Kind, ObjectRef, Place, Time};
 use crate::redact::Redactor;
@@ -14,7 +14,7 @@ use crate::watch::{Connection, Discovery, Get, Query, Served, discover, fetch as
 
 use super::decided::Decided;
 use super::reader::Reader;
-use super::{compare, snapshot};
+use super::{compare, offers, snapshot};
 
 /// Lines of a log that are shown.
 const LOG_LINES: usize = 500;
@@ -36,6 +36,8 @@ pub struct Cluster {
 
 /// A kind that was installed after the start is found, without asking for every typing error.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// For a list of kinds to choose from what was known so long ago is new enough.
+const KNOWN: Duration = Duration::from_secs(120);
 
 impl Store {
     /// The bytes of one object, or of all of a set; nothing where it is not there.
@@ -46,6 +48,19 @@ impl Store {
         match self {
             Self::Files(archive) => Ok(from_archive(archive, wanted)),
             Self::Cluster(cluster) => cluster.read(wanted).await,
+        }
+    }
+}
+
+impl Store {
+    /// The kinds that nobody follows.
+    ///
+    /// # Errors
+    /// The cluster does not say what it offers.
+    pub async fn kinds(&self) -> Result<Vec<Offered>, String> {
+        match self {
+            Self::Files(archive) => Ok(offers::of_files(archive)),
+            Self::Cluster(cluster) => cluster.kinds().await,
         }
     }
 }
@@ -201,6 +216,19 @@ impl Cluster {
         let of = ask::LogOf { namespace: pod.namespace.to_string(), pod: pod.name.to_string(), container: wanted.container.clone(), run };
         let text = ask::log(&self.connection, &of, self.patience).await.map_err(|e| e.to_string())?;
         Ok(Content::Lines(tail(text.lines().map(|line| redactor.text(line).into_owned()).collect())))
+    }
+
+    /// Discovery is asked again after a while: kinds may have been installed.
+    async fn kinds(&self) -> Result<Vec<Offered>, String> {
+        let mut offers = self.offers.lock().await;
+        match &*offers {
+            Some((asked, known)) if asked.elapsed() < KNOWN => Ok(offers::of_cluster(known)),
+            Some(_) | None => {
+                let fresh = Arc::new(discover(&self.connection, self.patience).await.map_err(|e| e.to_string())?);
+                *offers = Some((Instant::now(), fresh.clone()));
+                Ok(offers::of_cluster(&fresh))
+            }
+        }
     }
 
     /// Where a kind is served, by the name that references give it.

@@ -18,6 +18,7 @@ mod live;
 mod load;
 mod log;
 mod narrow;
+mod offers;
 mod reader;
 mod redaction;
 pub mod rules;

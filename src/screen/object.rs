@@ -85,7 +85,7 @@ fn not_found(scene: &Scene<'_>, object: &ObjectRef) -> Pane {
     let line = if scene.find(object).is_absent() {
         Line::from(format!("There is no {} {}.", object.kind, object.place()))
     } else {
-        Line::from(format!("{} {} is not among what is followed; yaml (y) asks for it.", object.kind, object.place()))
+        Line::from(format!("{} {} is not among what is followed; diff (d) and yaml (y) ask for it.", object.kind, object.place()))
     };
     Pane {
         id: "meant",

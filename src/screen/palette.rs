@@ -2,9 +2,9 @@
 
 use super::window::{filtered, window};
 use super::{SCREENS, Scene};
-use crate::app::{ACTIONS, Place, first_key, fuzzy};
+use crate::app::{ACTIONS, Offered, Offers, Place, first_key, fuzzy};
 use crate::diagnose::{CAUSES, Layer};
-use crate::model::{KINDS, Kind, KindRow, Namespace, ObjectRef};
+use crate::model::{KINDS, Kind, KindRow, Namespace, Object, ObjectRef};
 use crate::page::{Block, Column, Cut, Focus, Line, List, Opens, Pane, Row, Span, Width};
 
 /// More than anybody reads; the rest is reached by typing on.
@@ -30,8 +30,9 @@ pub(super) fn pane(scene: &Scene<'_>, typed: &str) -> Pane {
         Column::new("", Width::Rest(10)).priority(1),
     ];
     let empty = vec![Line::new().dim("Nothing has that name. An object is opened by its kind and name: deploy shop/cart")];
+    let note = if names_unknown_kind(scene, typed) { known(&scene.app.offers) } else { None };
     let list = List { columns, rows, first: window.first, len: targets.len(), selected: window.selected, foot: None, empty };
-    Pane { id: "palette", title: Some("Go to".into()), note: None, block: Block::List(list), focus: Focus::Here }
+    Pane { id: "palette", title: Some("Go to".into()), note, block: Block::List(list), focus: Focus::Here }
 }
 
 fn row(target: &Target) -> Row {
@@ -46,6 +47,9 @@ fn found(scene: &Scene<'_>, typed: &str) -> Vec<Target> {
     if let Some((kind, name)) = kind_and_name(&query) {
         return of_kind(scene, kind, name);
     }
+    if let Some((kind, name)) = offered_and_name(scene, &query) {
+        return of_offered(scene, kind, name);
+    }
     let mut scored: Vec<(i32, Target)> = Vec::new();
     let mut offer = |target: Target| {
         if let Some(score) = score(&query, &target) {
@@ -53,6 +57,9 @@ fn found(scene: &Scene<'_>, typed: &str) -> Vec<Target> {
         }
     };
     blockers(scene).chain(screens()).chain(commands()).chain(kinds()).for_each(&mut offer);
+    if !query.is_empty() {
+        offered(scene).for_each(&mut offer);
+    }
     if !query.is_empty() {
         namespaces(scene).chain(layers()).chain(causes()).chain(workloads(scene)).for_each(&mut offer);
         scored.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.id.cmp(&other.id)));
@@ -78,6 +85,35 @@ fn kind_named(word: &str) -> Option<&'static KindRow> {
     KINDS.iter().find(is)
 }
 
+/// Something is typed that may be an object of a kind that is not known yet.
+fn names_unknown_kind(scene: &Scene<'_>, typed: &str) -> bool {
+    let query = typed.trim_start().to_lowercase();
+    query.contains([' ', '/']) && kind_and_name(&query).is_none() && offered_and_name(scene, &query).is_none()
+}
+
+/// The same of a kind that nobody follows.
+fn offered_and_name<'s, 'q>(scene: &Scene<'s>, query: &'q str) -> Option<(&'s Offered, &'q str)> {
+    let (kind, name) = query.split_once([' ', '/'])?;
+    Some((scene.app.offers.named(kind)?, name.trim()))
+}
+
+/// Of a kind that is not followed only files hold objects; of a cluster the one that was named in full is asked for.
+fn of_offered(scene: &Scene<'_>, kind: &Offered, name: &str) -> Vec<Target> {
+    let held =
+        scene.cluster.objects(Kind::Other, None).filter(|object| matches!(object, Object::Other(other) if other.kind_name() == kind.kind));
+    let mut objects: Vec<ObjectRef> =
+        held.map(|object| ObjectRef::new(kind.kind.clone(), &object.meta().namespace, &object.meta().name)).collect();
+    objects.retain(|object| object.place().to_lowercase().contains(name));
+    objects.sort_by_key(|object| (object.name.len(), object.place()));
+    objects.truncate(MOST);
+    let named = in_full(&kind.kind, kind.namespaced, name).filter(|object| !objects.contains(object));
+    let known: Vec<Target> = objects.iter().map(|object| target_of(object, scene.state(object))).collect();
+    known.into_iter().chain(named.map(|object| target_of(&object, ASKED.to_owned()))).collect()
+}
+
+/// What is said of an object of which nothing is known.
+const ASKED: &str = "not among what is followed: ask for it";
+
 /// Objects of a kind whose name contains what was typed, and that very name, should it not be among what is followed.
 fn of_kind(scene: &Scene<'_>, kind: &'static KindRow, name: &str) -> Vec<Target> {
     let contains = |object: &ObjectRef| object.place().to_lowercase().contains(name);
@@ -91,21 +127,21 @@ fn of_kind(scene: &Scene<'_>, kind: &'static KindRow, name: &str) -> Vec<Target>
     objects.sort_by_key(|object| (object.name.len() != name.len(), object.name.len(), object.place()));
     let mut targets: Vec<Target> = objects.iter().map(|object| target_of(object, scene.state(object))).collect();
     targets.extend(
-        by_name(kind, name)
+        in_full(kind.name, kind.namespaced, name)
             .filter(|object| !objects.contains(object))
-            .map(|object| target_of(&object, "not among what is followed: ask for it".to_owned())),
+            .map(|object| target_of(&object, ASKED.to_owned())),
     );
     targets
 }
 
 /// The object that was named in full.
-fn by_name(kind: &'static KindRow, name: &str) -> Option<ObjectRef> {
-    let (namespace, name) = match (kind.namespaced, name.split_once('/')) {
+fn in_full(kind: &str, namespaced: bool, name: &str) -> Option<ObjectRef> {
+    let (namespace, name) = match (namespaced, name.split_once('/')) {
         (true, Some((namespace, name))) => (namespace, name),
         (false, None) => ("", name),
         (true, None) | (false, Some(_)) => return None,
     };
-    (!name.is_empty()).then(|| ObjectRef::new(kind.name, namespace, name))
+    (!name.is_empty()).then(|| ObjectRef::new(kind.to_owned(), namespace, name))
 }
 
 fn target_of(object: &ObjectRef, note: String) -> Target {
@@ -162,6 +198,25 @@ fn kinds() -> impl Iterator<Item = Target> {
         note: row.short.join(" "),
         opens: Opens::Query(format!("{} ", row.short.first().copied().unwrap_or(row.plural))),
     })
+}
+
+fn offered<'a>(scene: &Scene<'a>) -> impl Iterator<Item = Target> + 'a {
+    scene.app.offers.all().iter().map(|kind| Target {
+        id: format!("kind {}", kind.plural),
+        label: kind.plural.clone(),
+        sort: "kind",
+        note: "not followed: an object is asked for by its name".to_owned(),
+        opens: Opens::Query(format!("{} ", kind.plural)),
+    })
+}
+
+/// How far the kinds are known that nobody follows.
+fn known(offers: &Offers) -> Option<Line> {
+    match offers {
+        Offers::Here(_) | Offers::Unknown => None,
+        Offers::Asked => Some(Line::new().delayed("◌ ").dim("asking for the kinds that are not followed …")),
+        Offers::Failed(why) => Some(Line::new().delayed("▲ ").plain(format!("kinds that are not followed are not known: {why}"))),
+    }
 }
 
 fn namespaces<'a>(scene: &Scene<'a>) -> impl Iterator<Item = Target> + 'a {

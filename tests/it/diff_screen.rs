@@ -347,7 +347,10 @@ fn what_went_wrong_again_is_said_below_its_row() {
     let frame = stage.frame();
     assert!(frame.contains("drifted again: 2 times in all; put right by argocd-controller, then changed by kubectl-set"), "{frame}");
     let frame = stage.keys("w").frame();
-    assert!(frame.contains("Drifted again after it was put right") && frame.contains("1  Deployment/shop/cart"), "while it is read: {frame}");
+    assert!(
+        frame.contains("Drifted again after it was put right") && frame.contains("1  Deployment/shop/cart"),
+        "while it is read: {frame}"
+    );
     let wanted = stage.app.documents.diffs().next().expect("it is kept").clone();
     let right = comparison(live(), &around(), Vec::new());
     let frame = stage.send(Msg::Fetched { wanted, result: Ok(Content::Diff(Box::new(right))) }).frame();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use holdup::app::{ACTIONS, App, At, Chord, Effect, Msg, Tab, update};
+use holdup::app::{ACTIONS, App, At, Chord, Effect, Msg, Offered, Tab, update};
 use holdup::diagnose::Report;
 use holdup::page::{Page, Shown};
 
@@ -184,7 +184,7 @@ fn the_palette_goes_to_screens_commands_causes_and_namespaces() {
     assert_eq!(after(":coverage<enter>").app.view().at, At::Coverage);
     assert!(after(":pause<enter>").app.paused);
     assert_eq!(row(&after(":quota-exceeded<enter>")), "quota-exceeded:ResourceQuota/shop/compute");
-    assert_eq!(after(":db<enter>").effects, [Effect::SetNamespaces(Some(BTreeSet::from(["db".to_owned()])))]);
+    assert_eq!(after(":db<enter>").effects[1..], [Effect::SetNamespaces(Some(BTreeSet::from(["db".to_owned()])))]);
     assert_eq!(after(":mute<enter>").app.muted.len(), 1, "a command acts on the row below the palette");
     assert_eq!(after(":cov<esc>").app.view().at, At::Triage);
 }
@@ -259,4 +259,24 @@ fn an_empty_cluster_takes_every_key() {
     let mut stage = Stage::new(crate::picture::of(&[], &[]), Report::default(), incident::now());
     stage.keys("jkGg<enter><esc><ctrl-d>ly<tab>J5/x<enter><esc>:a<enter><esc>n<enter>zCm");
     assert_eq!(stage.frame().lines().count(), 40);
+}
+
+#[test]
+fn kinds_that_nobody_follows_are_asked_for_with_the_palette_and_their_objects_named_there() {
+    let widget = Offered {
+        kind: "Widget.example.net".into(),
+        plural: "widgets.example.net".into(),
+        words: vec!["widgets".into(), "widget".into(), "wd".into()],
+        namespaced: true,
+    };
+    let mut stage = after(":");
+    assert_eq!(stage.effects, [Effect::Discover]);
+    assert!(stage.keys("wd shop/a").frame().contains("asking for the kinds that are not followed"), "{}", stage.frame());
+    stage.send(Msg::Offered(Ok(vec![widget])));
+    assert!(stage.frame().contains("Widget.example.net shop/a"), "{}", stage.frame());
+    stage.keys("<enter>");
+    assert_eq!(stage.app.view().at, At::Object { object: "Widget.example.net/shop/a".into(), tab: Tab::Why });
+    let mut stage = after(":");
+    stage.send(Msg::Offered(Err("no answer within 60 s".into())));
+    assert!(stage.keys("nowhere shop/a").frame().contains("are not known: no answer within 60 s"), "{}", stage.frame());
 }

@@ -79,6 +79,7 @@ impl Dashboard {
                 Effect::SetNamespaces(namespaces) => self.look_at(namespaces),
                 Effect::Survey { run, records } => self.survey(run, records),
                 Effect::StopSurvey => self.stop_survey(),
+                Effect::Discover => self.discover(),
             }
         }
         Ok(Next::Go)
@@ -93,6 +94,13 @@ impl Dashboard {
         let wanted = namespaces.map_or(Wanting::ByRights, |all| Wanting::Namespaces(all.into_iter().collect()));
         self.picture.restart(Triage::new(self.behind.options.clone()));
         self.events.follow(feeds::start(cluster.connection.clone(), wanted, cluster.patience, KINDS));
+    }
+
+    fn discover(&self) {
+        let (store, answer) = (self.behind.store.clone(), self.events.answers());
+        tokio::spawn(async move {
+            let _ = answer.send(Msg::Offered(store.kinds().await));
+        });
     }
 
     /// One of each kind pending at a time, the newest wins.

@@ -366,3 +366,27 @@ fn an_open_diff_is_fetched_anew_when_its_object_is_written() {
     terminal.press("q");
     assert_eq!(terminal.await_end(SOON), 0);
 }
+
+#[test]
+fn the_palette_finds_an_object_of_a_custom_kind_and_reads_nothing_but_it() {
+    let application = json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "cart", "namespace": "argocd"},
+        "spec": {"project": "default"}});
+    let server = Cluster::default().with(scaled(3, 1)).with(application).serve();
+    let mut terminal = Terminal::start(&holdup(&server, &[]));
+    terminal.wait_for(SOON, "live");
+    terminal.press(":");
+    terminal.press("application argocd/cart");
+    terminal.wait_for(SOON, "Application.argoproj.io argocd/cart");
+    let all = "/apis/argoproj.io/v1alpha1/applications";
+    assert!(!server.was_asked(&format!("{all}?")), "it is not listed to be named");
+    terminal.press("\r");
+    terminal.wait_for(SOON, "is not among what is followed");
+    terminal.press("d");
+    terminal.wait_for(SOON, "its kind is not followed: r asks again");
+    terminal.press("y");
+    terminal.wait_for(SOON, "project: default");
+    assert!(server.was_asked("/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/cart"));
+    assert!(!server.seen().iter().any(|request| request.path.contains("applications") && request.path.contains("watch")), "never watched");
+    terminal.press("q");
+    assert_eq!(terminal.await_end(SOON), 0);
+}

@@ -193,8 +193,7 @@ fn path(object: &Value) -> String {
 fn discovery(path: &str) -> Option<Value> {
     let resources = |group: &str| {
         let of = KINDS.iter().filter(|kind| kind.0 == group);
-        let one =
-            |kind: &(&str, &str, &str, &str, bool)| json!({"name": kind.2, "kind": kind.3, "namespaced": kind.4, "verbs": ["get", "list", "watch"]});
+        let one = |kind: &(&str, &str, &str, &str, bool)| json!({"name": kind.2, "kind": kind.3, "namespaced": kind.4, "verbs": ["get", "list", "watch"]});
         json!({"kind": "APIResourceList", "resources": of.map(one).collect::<Vec<_>>()})
     };
     match path {
