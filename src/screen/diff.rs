@@ -92,9 +92,7 @@ fn head(comparison: &Comparison, at: Option<usize>, followed: Followed, ages: &A
     let live = Line::new().dim("live     ");
     lines.push(match followed {
         Followed::Yes => live.plain(format!("as the API server holds it now{generation}")),
-        Followed::No => {
-            live.plain(format!("as it was when it was asked for{generation}")).dim("  its kind is not followed: r asks again").hang(9)
-        }
+        Followed::No => live.plain(format!("as it was when asked for{generation}")).dim("  not followed: r asks again").hang(9),
     });
     let others = comparison.against.iter().enumerate().filter(|(nth, _)| Some(*nth) != at).map(|(_, other)| other);
     let others: Vec<String> = others.map(|other| format!("{}: {}", other.title, verdict_of(other))).collect();

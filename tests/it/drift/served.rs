@@ -382,7 +382,7 @@ fn the_palette_finds_an_object_of_a_custom_kind_and_reads_nothing_but_it() {
     terminal.press("\r");
     terminal.wait_for(SOON, "is not among what is followed");
     terminal.press("d");
-    terminal.wait_for(SOON, "its kind is not followed: r asks again");
+    terminal.wait_for(SOON, "not followed: r asks again");
     terminal.press("y");
     terminal.wait_for(SOON, "project: default");
     assert!(server.was_asked("/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/cart"));
