@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::terminal::Terminal;
 use crate::wait::eventually;
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 /// The program with nothing of this machine's around it.
 fn holdup(args: &[&str]) -> Command {

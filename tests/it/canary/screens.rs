@@ -8,7 +8,7 @@ use super::planted::objects;
 use super::{folder, holds_none, holdup};
 use crate::terminal::Terminal;
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 /// Keys, and what the page shows when it is there.
 const PAGES: &[(&str, &str)] = &[

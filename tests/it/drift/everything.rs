@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::server::{Cluster, Server};
 use crate::terminal::Terminal;
 
-const SOON: Duration = Duration::from_secs(30);
+const SOON: Duration = Duration::from_secs(60);
 
 /// Applied with `key: 1` by kubectl, which left a copy; now it has this value.
 fn applied(kind: &str, name: &str, part: &Value, live: &Value) -> Value {

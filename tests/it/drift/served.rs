@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::server::{Cluster, Request, Server, refusal};
 use crate::terminal::Terminal;
 
-pub const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(60);
 
 pub fn holdup(server: &Server, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdup"));
