@@ -13,6 +13,7 @@ mod failure;
 pub mod feed;
 pub mod fetch;
 mod follow;
+mod issuer;
 mod items;
 mod json;
 mod kubeconfig;

@@ -43,7 +43,8 @@ pub struct Target {
 pub(super) enum Authorities {
     /// The operating system's list.
     System,
-    Pinned(Vec<CertificateDer<'static>>),
+    /// Those that were named, and where.
+    Pinned(Vec<CertificateDer<'static>>, String),
     /// A file that is read again every minute, since the cluster rotates it.
     File(PathBuf),
 }
@@ -243,16 +244,22 @@ fn with_options(mut cluster: Cluster, options: &Options) -> Cluster {
 /// A certificate authority that cannot be read is an error: trusting the system's list instead would widen what the
 /// user pinned.
 fn authorities(cluster: &Cluster) -> Result<Authorities, Error> {
-    let pem = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
-        (Some(data), _) => STANDARD.decode(data).map_err(|error| field("certificate-authority-data", error.to_string()))?,
-        (None, Some(path)) => std::fs::read(path).map_err(|error| field("certificate-authority", format!("{path}: {error}")))?,
+    let (pem, from) = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
+        (Some(data), _) => {
+            let pem = STANDARD.decode(data).map_err(|error| field("certificate-authority-data", error.to_string()))?;
+            (pem, "certificate-authority-data of this cluster".to_owned())
+        }
+        (None, Some(path)) => {
+            let pem = std::fs::read(path).map_err(|error| field("certificate-authority", format!("{path}: {error}")))?;
+            (pem, path.clone())
+        }
         (None, None) => return Ok(Authorities::System),
     };
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).collect();
     if certificates.is_empty() {
         return Err(field("certificate-authority", "it holds no certificate".to_owned()));
     }
-    Ok(Authorities::Pinned(certificates))
+    Ok(Authorities::Pinned(certificates, from))
 }
 
 fn field(what: &str, why: String) -> Error {

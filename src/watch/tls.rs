@@ -11,9 +11,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, SignatureScheme};
 
 use super::error::Error;
+use super::issuer::{self, Unsigned};
 use super::target::Authorities;
 
 /// A client certificate chain and its key, as PEM.
@@ -59,8 +60,8 @@ fn trusting(trust: &Trust, authorities: &Authorities) -> Result<ClientConfig, Er
         base.root_cert_file = Some(path.clone());
     }
     let mut config = base.rustls_client_config().map_err(|error| unusable(&error.to_string()))?;
-    if let (Authorities::Pinned(pins), false) = (authorities, trust.insecure) {
-        let verifier = Pinned { inner: webpki(pins)?, pins: pins.clone() };
+    if let (Authorities::Pinned(pins, from), false) = (authorities, trust.insecure) {
+        let verifier = Pinned { inner: webpki(pins)?, pins: pins.clone(), from: from.clone() };
         config.dangerous().set_certificate_verifier(Arc::new(verifier));
     }
     Ok(config)
@@ -117,6 +118,8 @@ fn bad_identity(why: &str, next: &str) -> Error {
 struct Pinned {
     inner: Arc<WebPkiServerVerifier>,
     pins: Vec<CertificateDer<'static>>,
+    /// Where they are named.
+    from: String,
 }
 
 impl ServerCertVerifier for Pinned {
@@ -133,6 +136,13 @@ impl ServerCertVerifier for Pinned {
             Err(error) if is_authority_as_server(&error) && self.is_pinned(end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
+            }
+            Err(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+                Err(self.unsigned(intermediates.last().unwrap_or(end_entity), "UnknownIssuer"))
+            }
+            // An authority of the same name with another key, as after a rotation.
+            Err(rustls::Error::InvalidCertificate(CertificateError::BadSignature)) => {
+                Err(self.unsigned(intermediates.last().unwrap_or(end_entity), "BadSignature"))
             }
             judged => judged,
         }
@@ -162,6 +172,12 @@ impl ServerCertVerifier for Pinned {
 }
 
 impl Pinned {
+    fn unsigned(&self, top: &CertificateDer<'_>, called: &'static str) -> rustls::Error {
+        let trusted = self.pins.iter().map(issuer::subject).collect();
+        let unsigned = Unsigned { issuer: issuer::issuer(top), trusted, from: self.from.clone(), called };
+        rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(unsigned))))
+    }
+
     fn is_pinned(&self, certificate: &CertificateDer<'_>) -> bool {
         self.pins.iter().any(|pin| pin.as_ref() == certificate.as_ref())
     }
@@ -176,7 +192,10 @@ fn is_authority_as_server(error: &rustls::Error) -> bool {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is rustls' and grows")]
 pub(super) fn explain(error: &rustls::Error) -> Error {
     let (why, next) = match error {
-        rustls::Error::InvalidCertificate(problem) => explain_certificate(problem, &format!("{error:?}")),
+        rustls::Error::InvalidCertificate(problem) => {
+            let (why, next) = explain_certificate(problem, &format!("{error:?}"));
+            return Error::Tls { why, next };
+        }
         rustls::Error::AlertReceived(alert) => explain_alert(*alert),
         rustls::Error::InvalidMessage(_) => {
             ("the server does not speak TLS there".to_owned(), "check the port and whether the address should begin with http://")
@@ -187,32 +206,40 @@ pub(super) fn explain(error: &rustls::Error) -> Error {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is rustls' and grows")]
-fn explain_certificate(problem: &CertificateError, debug: &str) -> (String, &'static str) {
+fn explain_certificate(problem: &CertificateError, debug: &str) -> (String, String) {
     match problem {
-        // A bad signature is an authority of the same name with another key, as after a rotation.
+        CertificateError::Other(OtherError(cause)) if cause.is::<Unsigned>() => {
+            let called = cause.downcast_ref::<Unsigned>().map_or("", |unsigned| unsigned.called);
+            (cause.to_string(), format!("{NAME_IT}, and see whether a proxy opens the connection ({called})"))
+        }
         CertificateError::UnknownIssuer | CertificateError::BadSignature => (
-            "the server's certificate is signed by an authority that is not trusted here".to_owned(),
-            "check certificate-authority of this cluster, or whether a proxy opens the connection",
+            "the server's certificate is signed by an authority that is not trusted here: none is named for this cluster, and this machine \
+             does not know it"
+                .to_owned(),
+            format!("{NAME_IT}, and see whether a proxy opens the connection ({problem:?})"),
         ),
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-            ("the server's certificate has expired".to_owned(), "renew it on the control plane; check this machine's clock")
+            ("the server's certificate has expired".to_owned(), "renew it on the control plane; check this machine's clock".to_owned())
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            ("the server's certificate is not valid yet".to_owned(), "check this machine's clock")
+            ("the server's certificate is not valid yet".to_owned(), "check this machine's clock".to_owned())
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            (format!("the server's certificate is for another name ({problem})"), "use a server address that it names, or tls-server-name")
+            (format!("the server's certificate is for another name ({problem})"), "use a server address that it names, or tls-server-name".to_owned())
         }
         _ if debug.contains("UnsupportedSignatureAlgorithm") => (
             "the server's certificate is signed in a way this program cannot verify (P-521, SHA-1 or RSA below 2048)".to_owned(),
-            "use a certificate with P-256, P-384, Ed25519 or RSA and SHA-256",
+            "use a certificate with P-256, P-384, Ed25519 or RSA and SHA-256".to_owned(),
         ),
         _ if debug.contains("UnsupportedCertVersion") => {
-            ("the server's certificate is X.509 version 1".to_owned(), "issue a version 3 certificate with a subject alternative name")
+            ("the server's certificate is X.509 version 1".to_owned(), "issue a version 3 certificate with a subject alternative name".to_owned())
         }
-        other => (format!("the server's certificate is refused: {other}"), "check it with `openssl s_client -connect`"),
+        other => (format!("the server's certificate is refused: {other}"), "check it with `openssl s_client -connect`".to_owned()),
     }
 }
+
+/// What to set where nobody trusts who signed.
+const NAME_IT: &str = "set certificate-authority of this cluster, or --certificate-authority, to the file of the authority that signed it";
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is rustls' and grows")]
 fn explain_alert(alert: AlertDescription) -> (String, &'static str) {

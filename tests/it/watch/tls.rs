@@ -78,8 +78,13 @@ async fn refused_server_certificates_name_cause_and_remedy() {
     let cases = [
         (authority.expired(), authority.pem.clone(), "expired"),
         (authority.pair(&["elsewhere.example.net"]), authority.pem.clone(), "another name"),
-        (authority.server(), Authority::new("cluster").pem, "authority that is not trusted"),
-        (authority.server(), Authority::new("another").pem, "authority that is not trusted"),
+        (authority.server(), Authority::new("cluster").pem, "authority that is not trusted here: \"cluster\" with another key"),
+        (
+            authority.server(),
+            Authority::new("another").pem,
+            "\"cluster\", while certificate-authority-data of this cluster names \"another\"",
+        ),
+        (authority.server(), Authority::new("another").pem, "set certificate-authority of this cluster"),
     ];
     for (pair, pem, expected) in cases {
         let mock = Mock::tls(ServerTls::showing(&pair), |_| Reply::json(&json!({}))).await;
