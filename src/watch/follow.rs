@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use bytes::Bytes;
 use futures::FutureExt;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -10,7 +11,7 @@ use super::body::Body;
 use super::connection::Connection;
 use super::error::Error;
 use super::feed::{Ask, Do, Feed, Heard, Lost, Moment, Note, Plan};
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use super::message::FeedMsg;
 use super::reader::{Parcel, Underway, read_parcels};
 use super::request::{self, Shape};
@@ -108,10 +109,10 @@ enum Answering {
 /// What came while waiting; it is worked off without being interrupted.
 enum Came {
     Headers(Result<Body, Error>),
-    Bytes(Result<Option<bytes::Bytes>, Error>),
+    Bytes(Result<Option<Bytes>, Error>),
 }
 
-/// This much is read before it is cut into lines, if it is there already.
+/// This much is read before it is handed on, if it is there already.
 const AT_ONCE: usize = 256 << 10;
 /// The connection hands over one piece when it has its turn, and needs one turn to notice that it is wanted.
 const TURNS: usize = 2;
@@ -186,8 +187,8 @@ impl Follower {
                 self.heard.push_back(Heard::Opened);
             }
             (Came::Headers(Err(error)) | Came::Bytes(Err(error)), _) => self.heard.push_back(refusal(error)),
-            (Came::Bytes(Ok(Some(bytes))), Answering::Page(body, page)) => self.page(body, page, &bytes).await?,
-            (Came::Bytes(Ok(Some(bytes))), Answering::Watch(body, lines)) => self.lines(body, lines, &bytes).await?,
+            (Came::Bytes(Ok(Some(bytes))), Answering::Page(body, page)) => self.page(body, page, bytes).await?,
+            (Came::Bytes(Ok(Some(bytes))), Answering::Watch(body, lines)) => self.lines(body, lines, bytes).await?,
             (Came::Bytes(Ok(None)), Answering::Page(_, page)) => self.page_end(page).await?,
             (Came::Bytes(Ok(None)), _) => self.heard.push_back(Heard::Ended),
             // Bytes come only from a body, headers only where they are awaited.
@@ -196,11 +197,15 @@ impl Follower {
         Ok(())
     }
 
-    async fn page(&mut self, body: Body, mut page: Page, bytes: &[u8]) -> Result<(), Over> {
+    async fn page(&mut self, body: Body, mut page: Page, mut bytes: Bytes) -> Result<(), Over> {
         self.feed.touch(self.now());
-        for portion in bytes.chunks(PORTION) {
+        while !bytes.is_empty() {
+            if let Some(piece) = page.pass(&mut bytes) {
+                self.hand_on(Some(piece)).await?;
+                continue;
+            }
             let knew = page.head().is_some();
-            page.push(portion);
+            page.push(&bytes.split_to(bytes.len().min(PORTION)));
             if let (false, Some(head)) = (knew, page.head()) {
                 self.remaining = head.remaining_item_count;
                 self.heard.push_back(Heard::Page { version: head.resource_version.clone(), next: head.next.clone() });
@@ -231,19 +236,43 @@ impl Follower {
         Ok(())
     }
 
-    async fn lines(&mut self, mut body: Body, mut lines: Lines, bytes: &[u8]) -> Result<(), Over> {
-        lines.push(bytes);
-        let (mut end, mut waited) = (None, 0);
-        // One wake-up for all that is there already. Of a list more is on its way: the connection has its turn to bring it.
+    async fn lines(&mut self, mut body: Body, mut lines: Lines, bytes: Bytes) -> Result<(), Over> {
+        let (said, end) = self.gather(&mut body, &mut lines, bytes).await;
+        self.feed.touch(self.now());
+        if said.skipped > 0 {
+            self.note(format!("{} watch lines were longer than 8 MB or could not be read", said.skipped)).await?;
+        }
+        let (version, changed) = (said.version(), !said.chunks.is_empty());
+        self.hand_on(changed.then_some(Piece::Chunks(said.chunks))).await?;
+        if changed {
+            self.heard.push_back(Heard::Changes { version: version.clone() });
+        }
+        if let Some(mark) = said.bookmark {
+            self.heard.push_back(Heard::Bookmark { mark, version });
+        }
+        match (said.error, end) {
+            (Some(status), _) => self.heard.push_back(Heard::Error(status)),
+            (None, Some(end)) => self.heard.push_back(end),
+            (None, None) => self.answer = Answering::Watch(body, lines),
+        }
+        Ok(())
+    }
+
+    /// One wake-up for all that is there already. Of a list more is on its way: the connection has its turn to bring it.
+    async fn gather(&mut self, body: &mut Body, lines: &mut Lines, bytes: Bytes) -> (lines::Heard, Option<Heard>) {
+        let (mut said, mut read, mut waited) = (lines::Heard::default(), bytes.len(), 0);
         let turns = if self.feed.is_listing() { TURNS } else { 0 };
-        while lines.waiting() < AT_ONCE && end.is_none() {
+        lines.hear(&bytes, &mut said);
+        // The connection reads on into the same memory once nobody holds it.
+        drop(bytes);
+        while read < AT_ONCE {
             match body.piece().now_or_never() {
                 Some(Ok(Some(more))) => {
-                    waited = 0;
-                    lines.push(&more);
+                    (read, waited) = (read + more.len(), 0);
+                    lines.hear(&more, &mut said);
                 }
-                Some(Ok(None)) => end = Some(Heard::Ended),
-                Some(Err(error)) => end = Some(refusal(error)),
+                Some(Ok(None)) => return (said, Some(Heard::Ended)),
+                Some(Err(error)) => return (said, Some(refusal(error))),
                 None if waited < turns => {
                     waited += 1;
                     tokio::task::yield_now().await;
@@ -251,25 +280,7 @@ impl Follower {
                 None => break,
             }
         }
-        let heard = lines.take();
-        self.feed.touch(self.now());
-        if heard.skipped > 0 {
-            self.note(format!("{} watch lines were longer than 8 MB or could not be read", heard.skipped)).await?;
-        }
-        let changed = !heard.chunk.items.is_empty();
-        self.hand_on(changed.then_some(Piece::Chunk(heard.chunk))).await?;
-        if changed {
-            self.heard.push_back(Heard::Changes { version: heard.version.clone() });
-        }
-        if let Some(mark) = heard.bookmark {
-            self.heard.push_back(Heard::Bookmark { mark, version: heard.version });
-        }
-        match (heard.error, end) {
-            (Some(status), _) => self.heard.push_back(Heard::Error(status)),
-            (None, Some(end)) => self.heard.push_back(end),
-            (None, None) => self.answer = Answering::Watch(body, lines),
-        }
-        Ok(())
+        (said, None)
     }
 
     async fn hand_on(&mut self, piece: Option<Piece>) -> Result<(), Over> {

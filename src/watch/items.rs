@@ -8,42 +8,86 @@ use crate::model::Batch;
 #[derive(Debug, Default)]
 pub struct Items {
     carry: Vec<u8>,
+    /// The end of an item and how the next begins, as the first one did.
+    seam: Vec<u8>,
+    /// What follows are brackets.
+    has_ended: bool,
 }
 
-/// How a piece ended.
-enum End {
-    /// In the middle of the item that begins here.
+/// What stands at a place in a piece.
+enum Next {
+    /// An item that ends here.
+    Item(usize),
+    /// The beginning of one.
     Within(usize),
-    /// With the list itself, or at the end of the bytes.
-    Whole,
+    /// Nothing more in these bytes.
+    Nothing,
+    /// The end of the list.
+    End,
 }
+
+/// So much is tried first for the rest of an item where the next one cannot be found: most are shorter.
+const REST: usize = 16 << 10;
 
 impl Items {
     /// Adds the objects of the next piece.
     pub fn read(&mut self, piece: &Piece, batch: &mut Batch) {
         match piece {
-            Piece::Chunk(chunk) => read_chunk(chunk, batch),
+            Piece::Chunks(chunks) => chunks.iter().for_each(|chunk| read_chunk(chunk, batch)),
             Piece::Raw(raw) => self.read_raw(raw, batch),
         }
     }
 
     fn read_raw(&mut self, raw: &Raw, batch: &mut Batch) {
         if raw.is_first {
-            self.carry.clear();
+            *self = Self { seam: seam(&raw.bytes), ..Self::default() };
         }
-        let mut joined = std::mem::take(&mut self.carry);
-        let bytes = if joined.is_empty() {
-            &raw.bytes
-        } else {
-            joined.extend_from_slice(&raw.bytes);
-            &joined
-        };
-        match read_items(bytes, batch) {
+        if let Some(rest) = self.complete(&raw.bytes, batch) {
+            // It is cut where very likely an item begins: one that is read in vain is dear. Wherever that is, nothing is lost.
+            let cut = memchr::memmem::rfind(rest, &self.seam).filter(|_| !raw.is_last).map_or(rest.len(), |at| at + 1);
+            match read_items(&rest[..cut], batch) {
+                Some(read) => self.carry.extend_from_slice(&rest[read..]),
+                None => self.has_ended = true,
+            }
+        }
+        if raw.is_last && !std::mem::take(&mut self.carry).is_empty() {
             // The page promised to be whole: what is missing is missed.
-            End::Within(_) if raw.is_last => batch.refuse(),
-            End::Within(at) => self.carry = bytes[at..].to_vec(),
-            End::Whole => {}
+            batch.refuse();
         }
+    }
+
+    /// Reads what waits with as much of the next piece as it needs, and gives what follows; `None` where nothing is left to read.
+    fn complete<'a>(&mut self, bytes: &'a [u8], batch: &mut Batch) -> Option<&'a [u8]> {
+        let waited = self.carry.len();
+        let (mut at, mut taken) = (0, 0);
+        while at < waited {
+            match next(&self.carry, at, batch) {
+                Next::Item(end) => at = end,
+                Next::Nothing => at = waited + taken,
+                Next::End => {
+                    self.has_ended = true;
+                    break;
+                }
+                Next::Within(from) if taken == bytes.len() => {
+                    self.carry.drain(..from);
+                    return None;
+                }
+                Next::Within(_) => {
+                    let more = if taken == 0 { self.rest_of_item(bytes) } else { bytes.len().min(2 * taken) };
+                    self.carry.extend_from_slice(&bytes[taken..more]);
+                    taken = more;
+                }
+            }
+        }
+        self.carry.clear();
+        if self.has_ended { None } else { Some(&bytes[at - waited..]) }
+    }
+}
+
+impl Items {
+    /// How much of a piece very likely ends the item that the one before it began.
+    fn rest_of_item(&self, bytes: &[u8]) -> usize {
+        memchr::memmem::find(&bytes[..bytes.len().min(REST)], &self.seam).map_or(bytes.len().min(REST), |at| at + 1)
     }
 }
 
@@ -56,23 +100,41 @@ fn read_chunk(chunk: &Chunk, batch: &mut Batch) {
     }
 }
 
-fn read_items(bytes: &[u8], batch: &mut Batch) -> End {
+/// Reads whole items, and gives where the one begins that is not; `None` where the list ended.
+fn read_items(bytes: &[u8], batch: &mut Batch) -> Option<usize> {
     let mut at = 0;
     loop {
-        let is_between = |byte: &&u8| **byte == b',' || byte.is_ascii_whitespace();
-        at += bytes[at..].iter().take_while(is_between).count();
-        let length = match bytes.get(at) {
-            None | Some(b']') => return End::Whole,
-            Some(b'{') => batch.upsert_first(&bytes[at..]),
-            Some(_) => None,
-        };
-        if let Some(length) = length {
-            at += length;
-            continue;
+        match next(bytes, at, batch) {
+            Next::Item(end) => at = end,
+            Next::Within(from) => return Some(from),
+            Next::Nothing => return Some(bytes.len()),
+            Next::End => return None,
         }
-        // It is whole and yet no object: it is counted, and the next one has its turn.
-        let Some(end) = value_end(bytes, at).filter(|end| *end > at) else { return End::Within(at) };
-        batch.refuse();
-        at = end;
     }
+}
+
+fn next(bytes: &[u8], at: usize, batch: &mut Batch) -> Next {
+    let is_between = |byte: &&u8| **byte == b',' || byte.is_ascii_whitespace();
+    let at = at + bytes[at..].iter().take_while(is_between).count();
+    let length = match bytes.get(at) {
+        None => return Next::Nothing,
+        Some(b']') => return Next::End,
+        Some(b'{') => batch.upsert_first(&bytes[at..]),
+        Some(_) => None,
+    };
+    if let Some(length) = length {
+        return Next::Item(at + length);
+    }
+    // It is whole and yet no object: it is counted, and the next one has its turn.
+    let Some(end) = value_end(bytes, at).filter(|end| *end > at) else { return Next::Within(at) };
+    batch.refuse();
+    Next::Item(end)
+}
+
+/// A closing brace, a comma, and the first bytes of a page.
+fn seam(items: &[u8]) -> Vec<u8> {
+    /// `{"metadata":` or `{"apiVersion`, where what is nested begins otherwise more often than not.
+    const BEGIN: usize = 12;
+    let items = items.trim_ascii_start();
+    [b"},", &items[..items.len().min(BEGIN)]].concat()
 }

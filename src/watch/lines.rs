@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 
 use super::error::Status;
@@ -11,20 +12,20 @@ use super::split::{Chunk, Item, Verb};
 /// The bytes of a watch while they arrive.
 #[derive(Debug)]
 pub struct Lines {
-    buffer: Vec<u8>,
+    /// A line that is not whole.
+    rest: BytesMut,
     longest: usize,
     skipping: bool,
-    skipped: usize,
 }
 
-/// What the lines of one piece say.
+/// What lines say.
 #[derive(Debug, Default)]
 pub struct Heard {
     /// The objects that changed; empty when there were none.
-    pub chunk: Chunk,
-    /// The version after the newest event or bookmark.
-    pub version: Option<String>,
+    pub chunks: Vec<Chunk>,
     pub bookmark: Option<Bookmark>,
+    /// The version of a bookmark after the newest event.
+    marked: Option<String>,
     /// The server ended the watch with this.
     pub error: Option<Status>,
     /// Lines that were too long or no events.
@@ -41,9 +42,6 @@ pub enum Bookmark {
 /// A line may be this long; etcd keeps objects below 1.5 MB, aggregated API servers have their own ideas.
 const LONGEST: usize = 8 << 20;
 
-/// More than a change of a few objects.
-const MUCH: usize = 128 << 10;
-
 impl Default for Lines {
     fn default() -> Self {
         Self::with_longest(LONGEST)
@@ -54,98 +52,102 @@ impl Lines {
     /// Lines longer than this are left out.
     #[must_use]
     pub fn with_longest(longest: usize) -> Self {
-        Self { buffer: Vec::new(), longest, skipping: false, skipped: 0 }
+        Self { rest: BytesMut::new(), longest, skipping: false }
     }
 
-    /// Takes the next bytes; a line that is not whole waits for its end, and is dropped if that never comes.
-    pub fn push(&mut self, mut bytes: &[u8]) {
+    /// Hears what the next bytes say, which are not copied but for a line that began before them or is not whole. Such a line waits for
+    /// its end, and is dropped if that never comes. Nothing is heard behind an error.
+    pub fn hear(&mut self, bytes: &Bytes, heard: &mut Heard) {
+        let start = if self.skipping || !self.rest.is_empty() { after_line(bytes) } else { 0 };
+        self.keep(&bytes[..start], heard);
+        if self.rest.ends_with(b"\n") {
+            heard.lines(self.rest.split().freeze(), self.longest);
+        }
+        let end = memchr::memrchr(b'\n', &bytes[start..]).map_or(start, |end| start + end + 1);
+        heard.lines(bytes.slice(start..end), self.longest);
+        self.keep(&bytes[end..], heard);
+    }
+
+    /// More of one line, or its end.
+    fn keep(&mut self, bytes: &[u8], heard: &mut Heard) {
         if self.skipping {
-            let Some(end) = memchr::memchr(b'\n', bytes) else {
-                return;
-            };
-            self.skipping = false;
-            bytes = &bytes[end + 1..];
+            self.skipping = !bytes.ends_with(b"\n");
+            return;
         }
-        self.buffer.extend_from_slice(bytes);
-        let partial = self.buffer.len() - self.whole();
-        if partial > self.longest {
-            self.buffer.truncate(self.buffer.len() - partial);
-            self.skipped += 1;
+        self.rest.extend_from_slice(bytes);
+        if self.rest.len() > self.longest && !self.rest.ends_with(b"\n") {
+            self.rest = BytesMut::new();
             self.skipping = true;
+            heard.skipped += 1;
         }
-    }
-
-    /// How many bytes wait to be taken.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.buffer.len()
-    }
-
-    /// What the whole lines say. Reading stops at an error: nothing follows it.
-    pub fn take(&mut self) -> Heard {
-        let whole = self.whole();
-        // While much comes, as much comes again.
-        let mut rest = Vec::with_capacity(if whole < MUCH { 0 } else { self.buffer.capacity() });
-        rest.extend_from_slice(&self.buffer[whole..]);
-        self.buffer.truncate(whole);
-        let bytes = std::mem::replace(&mut self.buffer, rest);
-        let mut heard = Heard { skipped: std::mem::take(&mut self.skipped), ..Heard::default() };
-        let mut from = 0;
-        for end in memchr::memchr_iter(b'\n', &bytes) {
-            let line = from..end;
-            from = end + 1;
-            if line.len() > self.longest {
-                heard.skipped += 1;
-            } else if !bytes[line.clone()].trim_ascii().is_empty() {
-                heard.read(&bytes, line);
-            }
-            if heard.error.is_some() {
-                break;
-            }
-        }
-        if let Some(item) = heard.chunk.items.last()
-            && heard.version.is_none()
-        {
-            heard.version = version(&bytes[item.at.clone()]);
-        }
-        heard.chunk.bytes = bytes;
-        heard
-    }
-
-    fn whole(&self) -> usize {
-        memchr::memrchr(b'\n', &self.buffer).map_or(0, |end| end + 1)
     }
 }
 
+/// Behind the end of the first line, or of all where it has none.
+fn after_line(bytes: &[u8]) -> usize {
+    memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1)
+}
+
 impl Heard {
-    fn read(&mut self, bytes: &[u8], line: Range<usize>) {
-        let Some((kind, object)) = event(bytes, line) else {
-            self.skipped += 1;
-            return;
-        };
+    /// The objects that changed, in order.
+    pub fn objects(&self) -> impl Iterator<Item = (Verb, &[u8])> {
+        self.chunks.iter().flat_map(Chunk::objects)
+    }
+
+    /// The version after the newest event or bookmark.
+    pub fn version(&self) -> Option<String> {
+        self.marked.clone().or_else(|| version(self.chunks.last()?.objects().last()?.1))
+    }
+
+    /// Reads whole lines.
+    fn lines(&mut self, bytes: Bytes, longest: usize) {
+        let (mut items, mut from) = (Vec::new(), 0);
+        for end in memchr::memchr_iter(b'\n', &bytes) {
+            let line = from..end;
+            from = end + 1;
+            if self.error.is_some() {
+                break;
+            }
+            if line.len() > longest {
+                self.skipped += 1;
+            } else if !bytes[line.clone()].trim_ascii().is_empty() {
+                items.extend(self.read(&bytes, line));
+            }
+        }
+        if !items.is_empty() {
+            self.chunks.push(Chunk { bytes, items });
+        }
+    }
+
+    /// The object of an event, if it is about one.
+    fn read(&mut self, bytes: &[u8], line: Range<usize>) -> Option<Item> {
+        let (kind, object) = event(bytes, line).unwrap_or_default();
         let verb = match kind {
             b"ADDED" | b"MODIFIED" => Verb::Put,
             b"DELETED" => Verb::Gone,
-            b"BOOKMARK" => return self.mark(&bytes[object]),
+            b"BOOKMARK" => {
+                self.mark(&bytes[object]);
+                return None;
+            }
             b"ERROR" => {
                 self.error = Some(status(&bytes[object]));
-                return;
+                return None;
             }
             _ => {
                 self.skipped += 1;
-                return;
+                return None;
             }
         };
         // The version of an earlier bookmark in this piece is overtaken by this event.
-        self.version = None;
-        self.chunk.items.push(Item { verb, at: object });
+        self.marked = None;
+        Some(Item { verb, at: object })
     }
 
     fn mark(&mut self, object: &[u8]) {
         let bookmark: Marked = serde_json::from_slice(object).unwrap_or_default();
         let annotations = bookmark.metadata.annotations.unwrap_or_default();
         let is_end = annotations.get("k8s.io/initial-events-end").is_some_and(|end| end == "true");
-        self.version = Some(bookmark.metadata.resource_version).filter(|version| !version.is_empty());
+        self.marked = Some(bookmark.metadata.resource_version).filter(|version| !version.is_empty());
         if is_end || self.bookmark.is_none() {
             self.bookmark = Some(if is_end { Bookmark::InitialEnd } else { Bookmark::Plain });
         }

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
 
 use super::json::{Members, Nesting, after_space};
@@ -13,14 +14,14 @@ use super::spares::Spares;
 /// A part of a page, to be read in order.
 #[derive(Debug)]
 pub enum Piece {
-    Chunk(Chunk),
+    Chunks(Vec<Chunk>),
     Raw(Raw),
 }
 
 /// The items of a page as they stand in it, cut anywhere.
 #[derive(Debug, Default)]
 pub struct Raw {
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     pub is_first: bool,
     pub is_last: bool,
 }
@@ -28,7 +29,7 @@ pub struct Raw {
 /// Bytes with the objects in them, in order. Any thread may read it.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     pub items: Vec<Item>,
 }
 
@@ -70,7 +71,7 @@ pub struct Head {
 /// A page while it arrives. API servers write `metadata` before `items`; either order is understood.
 #[derive(Debug, Default)]
 pub struct Page {
-    buffer: Vec<u8>,
+    buffer: BytesMut,
     part: Part,
     /// Everything before this is done with.
     at: usize,
@@ -78,8 +79,8 @@ pub struct Page {
     head: Option<Head>,
     /// What stands around the items, for a page whose metadata comes last.
     around: Vec<u8>,
-    /// The end of an item and how the next begins, as the first one did.
-    seam: Vec<u8>,
+    /// How what was handed on last ended.
+    end: Bytes,
     spares: Spares,
 }
 
@@ -120,6 +121,9 @@ const ROOM: usize = PIECE + PORTION;
 /// What comes at once is taken in portions of this size.
 pub const PORTION: usize = 64 << 10;
 
+/// What is larger is handed on as it comes: an item on either side that is cut costs less than to copy all of it.
+const LARGE: usize = 32 << 10;
+
 /// Lists that begin with less than this are rarely long.
 const LITTLE: usize = 4 << 10;
 
@@ -129,8 +133,11 @@ const BEFORE: usize = 1 << 20;
 impl Piece {
     /// Gives the buffer back when nobody reads it any more.
     pub fn give_to(self, spares: &Spares) {
-        let (Self::Chunk(Chunk { bytes, .. }) | Self::Raw(Raw { bytes, .. })) = self;
-        spares.give(bytes, ROOM);
+        let chunks = match self {
+            Self::Chunks(chunks) => chunks,
+            Self::Raw(Raw { bytes, .. }) => return spares.give(bytes, ROOM),
+        };
+        chunks.into_iter().for_each(|chunk| spares.give(chunk.bytes, ROOM));
     }
 }
 
@@ -163,16 +170,31 @@ impl Page {
             return None;
         }
         match &mut self.part {
-            Part::Raw { is_first } => {
-                let is_first = std::mem::replace(is_first, false);
-                if is_first {
-                    self.seam = seam(&self.buffer);
-                }
-                let bytes = self.split(Self::between_items);
-                Some(Piece::Raw(Raw { bytes, is_first, is_last: false }))
-            }
-            Part::Before | Part::Between | Part::Inside { .. } | Part::After | Part::Never => self.cut().map(Piece::Chunk),
+            Part::Raw { .. } => self.flush(),
+            Part::Before | Part::Between | Part::Inside { .. } | Part::After | Part::Never => self.cut().map(chunk),
         }
+    }
+
+    /// Hands on what comes in one large piece without copying it, and before it what waits: `None` where it has to be pushed.
+    pub fn pass(&mut self, bytes: &mut Bytes) -> Option<Piece> {
+        if bytes.len() < LARGE {
+            return None;
+        }
+        if !self.buffer.is_empty() {
+            return self.flush();
+        }
+        let Part::Raw { is_first } = &mut self.part else { return None };
+        let raw = Raw { bytes: std::mem::take(bytes), is_first: std::mem::replace(is_first, false), is_last: false };
+        self.end = end(&raw.bytes);
+        Some(Piece::Raw(raw))
+    }
+
+    /// All that waits, where items are handed on as they stand.
+    fn flush(&mut self) -> Option<Piece> {
+        let Part::Raw { is_first } = &mut self.part else { return None };
+        let raw = Raw { bytes: self.buffer.split().freeze(), is_first: std::mem::replace(is_first, false), is_last: false };
+        self.end = end(&raw.bytes);
+        Some(Piece::Raw(raw))
     }
 
     /// The rest, and the metadata.
@@ -186,7 +208,7 @@ impl Page {
             Part::Raw { is_first } => return self.finish_raw(is_first),
             Part::After => {}
         }
-        let rest = self.cut().map(Piece::Chunk);
+        let rest = self.cut().map(chunk);
         let head = match self.head {
             Some(head) => head,
             None => {
@@ -199,29 +221,23 @@ impl Page {
 
     /// A connection that breaks says so; a page that ends without a word is recognised by its last brackets.
     fn finish_raw(self, is_first: bool) -> Result<(Head, Option<Piece>), NoPage> {
-        let end = self.buffer.trim_ascii_end();
-        let is_whole = end.strip_suffix(b"}").is_some_and(|end| end.trim_ascii_end().ends_with(b"]"));
-        let raw = Raw { bytes: self.buffer, is_first, is_last: true };
+        let end = [self.end, end(&self.buffer)].concat();
+        let is_whole = end.trim_ascii_end().strip_suffix(b"}").is_some_and(|end| end.trim_ascii_end().ends_with(b"]"));
+        let raw = Raw { bytes: self.buffer.freeze(), is_first, is_last: true };
         if is_whole { Ok((self.head.unwrap_or_default(), Some(Piece::Raw(raw)))) } else { Err(NoPage::Partial) }
     }
 
     /// Takes off what stands before the cut; the rest has room for as much again.
-    fn split(&mut self, cut: impl FnOnce(&Self) -> usize) -> Vec<u8> {
-        let at = cut(self);
+    fn split(&mut self, at: usize) -> Bytes {
         let mut rest = self.spares.take(ROOM);
         rest.extend_from_slice(&self.buffer[at..]);
         self.buffer.truncate(at);
-        std::mem::replace(&mut self.buffer, rest)
-    }
-
-    /// A place near the end that is very likely between two items; wherever it is, nothing is lost.
-    fn between_items(&self) -> usize {
-        memchr::memmem::rfind(&self.buffer, &self.seam).map_or(self.buffer.len(), |at| at + 1)
+        std::mem::replace(&mut self.buffer, rest).freeze()
     }
 
     fn cut(&mut self) -> Option<Chunk> {
         let end = self.items.last()?.at.end;
-        let bytes = self.split(|_| end);
+        let bytes = self.split(end);
         self.at -= end;
         if let Part::Inside { from, .. } = &mut self.part {
             *from -= end;
@@ -269,7 +285,9 @@ impl Page {
         };
         self.head = found.head;
         let taken = found.items + usize::from(is_list);
-        self.around = self.buffer.drain(..taken).collect();
+        self.around = self.buffer[..taken].to_vec();
+        self.buffer.copy_within(taken.., 0);
+        self.buffer.truncate(self.buffer.len() - taken);
         self.at = 0;
         true
     }
@@ -304,12 +322,13 @@ impl Page {
     }
 }
 
-/// A closing brace, a comma, and the first bytes of a page.
-fn seam(items: &[u8]) -> Vec<u8> {
-    /// `{"metadata":` or `{"apiVersion`, where what is nested begins otherwise more often than not.
-    const BEGIN: usize = 12;
-    let items = items.trim_ascii_start();
-    [b"},", &items[..items.len().min(BEGIN)]].concat()
+fn chunk(chunk: Chunk) -> Piece {
+    Piece::Chunks(vec![chunk])
+}
+
+/// The last brackets and what may stand around them.
+fn end(bytes: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(&bytes[bytes.len().saturating_sub(64)..])
 }
 
 struct Found {

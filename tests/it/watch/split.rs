@@ -1,7 +1,8 @@
 //! Pages and watch lines come out the same wherever the network cuts the bytes.
 
+use bytes::Bytes;
 use holdup::model::{Batch, Cluster, Delta, Kind, Place};
-use holdup::watch::{Bookmark, Chunk, Head, Items, Lines, NoPage, Page, Piece, Verb};
+use holdup::watch::{Bookmark, Chunk, Head, Heard, Items, Lines, NoPage, Page, Piece, Verb};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -127,7 +128,7 @@ fn a_list_that_is_not_paged_is_handed_on_in_pieces() {
 
 fn size(piece: &Piece) -> usize {
     match piece {
-        Piece::Chunk(chunk) => chunk.bytes.len(),
+        Piece::Chunks(chunks) => chunks.iter().map(|chunk| chunk.bytes.len()).sum(),
         Piece::Raw(raw) => raw.bytes.len(),
     }
 }
@@ -135,10 +136,16 @@ fn size(piece: &Piece) -> usize {
 #[test]
 fn a_page_that_was_given_up_leaves_nothing_for_the_next() {
     let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Node));
-    let raw = |text: &str, is_first, is_last| Piece::Raw(holdup::watch::Raw { bytes: text.as_bytes().to_vec(), is_first, is_last });
+    let raw = |text: &str, is_first, is_last| Piece::Raw(holdup::watch::Raw { bytes: text.as_bytes().to_vec().into(), is_first, is_last });
     items.read(&raw(r#"{"metadata":{"name":"a"}},{"metadata""#, true, false), &mut batch);
     items.read(&raw(r#"{"metadata":{"name":"b"}}]}"#, true, true), &mut batch);
     assert_eq!((batch.refused(), names(batch)), (0, vec!["a".to_owned(), "b".to_owned()]));
+}
+
+fn hear(lines: &mut Lines, bytes: impl AsRef<[u8]>) -> Heard {
+    let mut heard = Heard::default();
+    lines.hear(&Bytes::copy_from_slice(bytes.as_ref()), &mut heard);
+    heard
 }
 
 fn line(kind: &str, name: &str, version: u32) -> String {
@@ -149,12 +156,10 @@ fn line(kind: &str, name: &str, version: u32) -> String {
 #[test]
 fn watch_events_say_what_happened_and_the_version_to_go_on_from() {
     let mut lines = Lines::default();
-    lines.push(line("ADDED", "a", 1).as_bytes());
-    lines.push(line("DELETED", "b", 2).as_bytes());
-    let heard = lines.take();
-    let verbs: Vec<Verb> = heard.chunk.objects().map(|(verb, _)| verb).collect();
+    let heard = hear(&mut lines, [line("ADDED", "a", 1), line("DELETED", "b", 2)].concat());
+    let verbs: Vec<Verb> = heard.objects().map(|(verb, _)| verb).collect();
     assert_eq!(verbs, [Verb::Put, Verb::Gone]);
-    assert_eq!(heard.version.as_deref(), Some("2"));
+    assert_eq!(heard.version().as_deref(), Some("2"));
     assert_eq!((heard.bookmark, heard.skipped), (None, 0));
 }
 
@@ -162,46 +167,90 @@ fn watch_events_say_what_happened_and_the_version_to_go_on_from() {
 fn bookmarks_move_the_version_and_end_the_initial_events() {
     let mark = r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
     let mut lines = Lines::default();
-    lines.push(format!("{}{mark}\n", line("ADDED", "a", 3)).as_bytes());
-    let heard = lines.take();
-    assert_eq!((heard.bookmark, heard.version.as_deref()), (Some(Bookmark::InitialEnd), Some("7")));
+    let heard = hear(&mut lines, format!("{}{mark}\n", line("ADDED", "a", 3)));
+    assert_eq!((heard.bookmark, heard.version().as_deref()), (Some(Bookmark::InitialEnd), Some("7")));
 
-    lines.push(b"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"8\",\"annotations\":null}}}\n");
-    let heard = lines.take();
-    assert_eq!((heard.bookmark, heard.version.as_deref()), (Some(Bookmark::Plain), Some("8")));
+    let heard = hear(&mut lines, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"8\",\"annotations\":null}}}\n");
+    assert_eq!((heard.bookmark, heard.version().as_deref()), (Some(Bookmark::Plain), Some("8")));
 }
 
 #[test]
 fn an_error_event_ends_the_watch_with_its_status() {
     let mut lines = Lines::default();
-    lines.push(b"{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old resource version\"}}\n");
-    lines.push(line("ADDED", "late", 9).as_bytes());
-    let heard = lines.take();
+    let error = r#"{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"}}"#;
+    let heard = hear(&mut lines, format!("{error}\n{}", line("ADDED", "late", 9)));
     assert_eq!(heard.error.map(|status| status.code), Some(410));
-    assert!(heard.chunk.items.is_empty());
+    assert!(heard.chunks.is_empty());
 }
 
 #[test]
 fn a_partial_last_line_is_dropped_and_a_line_without_sense_is_counted() {
     let mut lines = Lines::default();
-    lines.push(format!("nonsense\n\n{}{{\"type\":\"ADDED\",\"obj", line("ADDED", "a", 1)).as_bytes());
-    let heard = lines.take();
-    assert_eq!((heard.chunk.items.len(), heard.skipped), (1, 1));
-    assert!(lines.take().chunk.items.is_empty());
+    let heard = hear(&mut lines, format!("nonsense\n\n{}{{\"type\":\"ADDED\",\"obj", line("ADDED", "a", 1)));
+    assert_eq!((heard.objects().count(), heard.skipped), (1, 1));
+    assert!(hear(&mut lines, "ect\":1").chunks.is_empty());
 }
 
 #[test]
 fn members_of_an_event_may_come_in_any_order() {
     let mut lines = Lines::default();
-    lines.push(b" { \"object\" : {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"4\"}} , \"type\" : \"MODIFIED\" } \r\n");
-    let heard = lines.take();
-    let (verb, object) = heard.chunk.objects().next().unwrap();
+    let heard =
+        hear(&mut lines, " { \"object\" : {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"4\"}} , \"type\" : \"MODIFIED\" } \r\n");
+    let (verb, object) = heard.objects().next().unwrap();
     let object: Value = serde_json::from_slice(object).unwrap();
     assert_eq!((verb, &object["metadata"]["name"]), (Verb::Put, &json!("a")));
-    assert_eq!(heard.version.as_deref(), Some("4"));
+    assert_eq!(heard.version().as_deref(), Some("4"));
+}
+
+/// Three hundred kilobytes, so that pieces of them are passed on as they are.
+fn large() -> Vec<String> {
+    let object = |at: usize| json!({"metadata": {"name": format!("n{at}")}, "x": "x},{\"metadata\":".repeat(at * 1_500 % 4_000)});
+    (0..16).map(|at| object(at).to_string()).collect()
+}
+
+/// The names of a page whose pieces come as the network brings them.
+fn passed(text: &str, cuts: &[usize]) -> (Vec<String>, usize) {
+    let (mut page, mut items, mut batch) = (Page::default(), Items::default(), Batch::new(Kind::Node));
+    for piece in pieces(text.as_bytes(), cuts) {
+        let mut bytes = Bytes::copy_from_slice(piece);
+        while !bytes.is_empty() {
+            let piece = page.pass(&mut bytes).or_else(|| {
+                page.push(&bytes.split_to(bytes.len().min(10_000)));
+                page.take()
+            });
+            piece.iter().for_each(|piece| items.read(piece, &mut batch));
+        }
+    }
+    let (_, rest) = page.finish().expect("a page");
+    rest.iter().for_each(|piece| items.read(piece, &mut batch));
+    let refused = batch.refused();
+    (names(batch), refused)
 }
 
 proptest! {
+    #[test]
+    fn large_pieces_of_a_page_are_read_wherever_they_are_cut(cuts in proptest::collection::vec(any::<usize>(), 0..8)) {
+        let mut expected: Vec<String> = (0..16).map(|at| format!("n{at}")).collect();
+        expected.sort();
+        for text in both_orders("{}", &format!("[{}]", large().join(", "))) {
+            prop_assert_eq!(passed(&text, &cuts), (expected.clone(), 0));
+        }
+    }
+
+    #[test]
+    fn large_pieces_of_a_watch_are_read_wherever_they_are_cut(cuts in proptest::collection::vec(any::<usize>(), 0..8)) {
+        let end = r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7","annotations":{"k8s.io/initial-events-end":"true"}}}}"#;
+        let events: Vec<String> = large().iter().map(|object| format!("{{\"type\":\"ADDED\",\"object\":{object}}}\n")).collect();
+        let (mut lines, mut objects, mut version) = (Lines::default(), Vec::new(), None);
+        for piece in pieces(format!("{}{end}\n", events.concat()).as_bytes(), &cuts) {
+            let heard = hear(&mut lines, piece);
+            heard.chunks.iter().for_each(|chunk| objects.extend(texts(chunk)));
+            prop_assert_eq!(heard.skipped, 0);
+            version = heard.version().or(version);
+        }
+        prop_assert_eq!((objects, version.as_deref()), (large(), Some("7")));
+    }
+
     #[test]
     fn cuts_do_not_change_a_page(cuts in proptest::collection::vec(any::<usize>(), 0..40)) {
         for text in both_orders(METADATA, ITEMS) {
@@ -216,7 +265,7 @@ proptest! {
         let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Node));
         let parts = pieces(text.as_bytes(), &cuts);
         for (at, part) in parts.iter().enumerate() {
-            let raw = holdup::watch::Raw { bytes: part.to_vec(), is_first: at == 0, is_last: at + 1 == parts.len() };
+            let raw = holdup::watch::Raw { bytes: part.to_vec().into(), is_first: at == 0, is_last: at + 1 == parts.len() };
             items.read(&Piece::Raw(raw), &mut batch);
         }
         prop_assert_eq!((batch.refused(), names(batch)), (0, vec!["a}{\"][".to_owned(), "b".to_owned(), "c".to_owned()]));
@@ -230,11 +279,10 @@ proptest! {
             let mut lines = Lines::with_longest(longest);
             let (mut objects, mut skipped, mut version) = (Vec::new(), 0, None);
             for piece in pieces(text.as_bytes(), cuts) {
-                lines.push(piece);
-                let heard = lines.take();
-                objects.extend(texts(&heard.chunk));
+                let heard = hear(&mut lines, piece);
+                heard.chunks.iter().for_each(|chunk| objects.extend(texts(chunk)));
                 skipped += heard.skipped;
-                version = heard.version.or(version);
+                version = heard.version().or(version);
             }
             (objects, skipped, version)
         };
@@ -245,13 +293,12 @@ proptest! {
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(prop_oneof![Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b'"'), Just(b'\\'), Just(b','), Just(b':'), Just(b'\n'), any::<u8>()], 0..200), cuts in proptest::collection::vec(any::<usize>(), 0..6)) {
         let start = [br#"{"metadata":{},"items":["#.as_slice(), &bytes].concat();
         for text in [&bytes, &start] {
-            let (mut page, mut lines) = (Page::default(), Lines::default());
+            let (mut page, mut lines, mut heard) = (Page::default(), Lines::default(), Heard::default());
             for piece in pieces(text, &cuts) {
                 page.push(piece);
-                lines.push(piece);
+                lines.hear(&Bytes::copy_from_slice(piece), &mut heard);
             }
-            let heard = lines.take();
-            prop_assert!(heard.chunk.objects().all(|(_, object)| object.len() <= text.len()));
+            prop_assert!(heard.objects().all(|(_, object)| object.len() <= text.len()));
             let (mut items, mut batch) = (Items::default(), Batch::new(Kind::Pod));
             if let Ok((_, Some(piece))) = page.finish() {
                 items.read(&piece, &mut batch);
