@@ -50,7 +50,7 @@ pub fn workloads_of(cx: &Cx<'_>, service: &Service) -> Vec<ObjectRef> {
     }
     let namespace = Some(&*service.meta.namespace);
     let selector = Selector::from_map(&service.spec.selector);
-    let makes = |w: &Workload<'_>| selector.matches(|key| w.template().meta.labels.get(key).map(|v| &**v));
+    let makes = |w: &Workload<'_>| selector.matches(|key| w.template().meta.labels.get(key));
     let mut found: BTreeSet<ObjectRef> = BTreeSet::new();
     found.extend(cx.all::<Deployment>(namespace).map(Workload::Deployment).filter(makes).map(Workload::reference));
     found.extend(cx.all::<StatefulSet>(namespace).map(Workload::StatefulSet).filter(makes).map(Workload::reference));

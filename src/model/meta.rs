@@ -1,13 +1,12 @@
 //! What all objects share: metadata, conditions, references.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Time;
 use super::pack::{pack_fields, packed_api};
 use super::pull::Pull;
 use super::read::Reader;
+use super::{Pairs, Time};
 
 /// Text as kept: no spare capacity.
 pub type Text = Box<str>;
@@ -27,10 +26,10 @@ pub struct Meta {
     pub deleted: Option<Time>,
     #[cfg_attr(test, serde(rename = "deletionGracePeriodSeconds"))]
     pub grace: i64,
-    pub labels: BTreeMap<Text, Text>,
+    pub labels: Pairs,
     /// Short annotations only; last-applied copies and other documents are left out.
     #[cfg_attr(test, serde(deserialize_with = "super::oracle::short_annotations"))]
-    pub annotations: BTreeMap<Text, Text>,
+    pub annotations: Pairs,
     pub finalizers: Vec<Text>,
     #[cfg_attr(test, serde(rename = "ownerReferences"))]
     pub owners: Vec<Owner>,
@@ -78,11 +77,11 @@ impl Meta {
     }
 
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.labels.get(key).map(|v| &**v)
+        self.labels.get(key)
     }
 
     pub fn annotation(&self, key: &str) -> Option<&str> {
-        self.annotations.get(key).map(|v| &**v)
+        self.annotations.get(key)
     }
 }
 
@@ -180,19 +179,8 @@ pub(super) fn short(key: &str, value: &str) -> bool {
 }
 
 /// The short annotations; the others are never copied.
-pub(super) fn annotations(r: &mut Reader<'_>) -> BTreeMap<Text, Text> {
-    let mut kept = BTreeMap::new();
-    if !r.object() {
-        return kept;
-    }
-    while let Some(key) = r.key() {
-        let key = String::from_utf8_lossy(&key);
-        match r.str().filter(|value| short(&key, value)) {
-            Some(value) => kept.insert((*key).into(), (*value).into()),
-            None => kept.remove(&*key),
-        };
-    }
-    kept
+pub(super) fn annotations(r: &mut Reader<'_>) -> Pairs {
+    Pairs::pull_if(r, short).unwrap_or_default()
 }
 
 /// The newest time among entries without subresource: what a person or a controller wanted, not what was observed.

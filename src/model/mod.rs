@@ -18,6 +18,7 @@ mod node;
 mod oracle;
 mod other;
 mod pack;
+mod pairs;
 mod pod;
 mod pods;
 mod podspec;
@@ -51,6 +52,7 @@ pub use kinds::{Follow, KINDS, Kind, KindRow, Object, Stored, qualified, read_ob
 pub use meta::{Condition, Meta, ObjectRef, Owner, Text};
 pub use node::*;
 pub use other::{Marker, Other};
+pub use pairs::Pairs;
 pub use pod::{ContainerRole, Phase, Pod, PodHead, PodObject, Uid};
 pub use pods::Reserved;
 pub use podspec::*;

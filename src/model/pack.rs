@@ -122,9 +122,19 @@ pub(super) fn take_text<'a>(input: &mut &'a [u8]) -> &'a str {
     if number & 1 == 1 {
         return word((number >> 1) as usize);
     }
-    let (text, rest) = input.split_at_checked((number >> 1) as usize).unwrap_or((input, &[]));
+    std::str::from_utf8(of_length(number >> 1, input)).unwrap_or_default()
+}
+
+/// The same as bytes, for whoever checks all of them at once.
+pub(super) fn take_bytes<'a>(input: &mut &'a [u8]) -> &'a [u8] {
+    let number = take(input);
+    if number & 1 == 1 { word((number >> 1) as usize).as_bytes() } else { of_length(number >> 1, input) }
+}
+
+fn of_length<'a>(length: u64, input: &mut &'a [u8]) -> &'a [u8] {
+    let (bytes, rest) = input.split_at_checked(length as usize).unwrap_or((input, &[]));
     *input = rest;
-    std::str::from_utf8(text).unwrap_or_default()
+    bytes
 }
 
 /// Uids are the bits of their UUID behind the number of a word that is none.

@@ -116,7 +116,7 @@ impl<'a> Pod<'a> {
 
     /// Short annotations; of a plain pod none is kept.
     pub fn annotation(self, key: &str) -> Option<&'a str> {
-        self.pods.unusual(self.row).and_then(|u| u.annotations.get(key)).map(|v| &**v)
+        self.pods.unusual(self.row).and_then(|u| u.annotations.get(key))
     }
 
     /// The owner with `controller: true`, else the only owner.

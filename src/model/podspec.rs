@@ -1,8 +1,7 @@
 //! A pod's spec, as in pods and in workload templates: the parts that diagnosis reads.
 
 use super::pack::packed_api;
-use super::{EnvVar, Resources, Selector, Text};
-use std::collections::BTreeMap;
+use super::{EnvVar, Pairs, Resources, Selector, Text};
 
 packed_api! {
     /// `spec` of a pod, or `spec.template.spec` of a workload.
@@ -24,7 +23,7 @@ packed_api! {
         termination_grace_period_seconds: Option<i64>,
         readiness_gates: Vec<ReadinessGate>,
         tolerations: Vec<Toleration>,
-        node_selector: BTreeMap<Text, Text>,
+        node_selector: Pairs,
         affinity: Affinity,
         topology_spread_constraints: Vec<Spread>,
         image_pull_secrets: Vec<Named>,

@@ -1,13 +1,12 @@
 //! Label selectors.
 
-use super::Text;
 use super::pack::packed_api;
-use std::collections::BTreeMap;
+use super::{Pairs, Text};
 
 packed_api! {
     /// `matchLabels` and `matchExpressions`, all of which must hold.
     pub struct Selector {
-        match_labels: BTreeMap<Text, Text>,
+        match_labels: Pairs,
         match_expressions: Vec<Requirement>,
     }
 
@@ -30,7 +29,7 @@ impl Selector {
     }
 
     /// The plain map form that Services and ReplicationControllers use.
-    pub fn from_map(map: &BTreeMap<Text, Text>) -> Self {
+    pub fn from_map(map: &Pairs) -> Self {
         Self { match_labels: map.clone(), match_expressions: Vec::new() }
     }
 

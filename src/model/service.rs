@@ -1,8 +1,7 @@
 //! Services and what stands behind them.
 
 use super::pack::packed_api;
-use super::{IntOrText, Meta, Object, Read, Text};
-use std::collections::BTreeMap;
+use super::{IntOrText, Meta, Object, Pairs, Read, Text};
 
 packed_api! {
     pub struct Service {
@@ -15,7 +14,7 @@ packed_api! {
     pub struct ServiceSpec {
         #[serde(rename = "type")]
         kind: Text,
-        selector: BTreeMap<Text, Text>,
+        selector: Pairs,
         ports: Vec<ServicePort>,
         publish_not_ready_addresses: bool,
         load_balancer_class: Text,

@@ -1,8 +1,7 @@
 //! Claims, volumes, classes, attachments.
 
 use super::pack::packed_api;
-use super::{Condition, Meta, NodeSelector, ResourceNeeds, Resources, Text, Time};
-use std::collections::BTreeMap;
+use super::{Condition, Meta, NodeSelector, Pairs, ResourceNeeds, Resources, Text, Time};
 
 packed_api! {
     pub struct PersistentVolumeClaim {
@@ -25,7 +24,7 @@ packed_api! {
         phase: Text,
         capacity: Resources,
         conditions: Vec<Condition>,
-        allocated_resource_statuses: BTreeMap<Text, Text>,
+        allocated_resource_statuses: Pairs,
     }
 
     pub struct PersistentVolume {

@@ -1,8 +1,9 @@
 //! Workloads: what makes pods, and what scales it.
 
-use super::pack::packed_api;
-use super::{Condition, IntOrText, Meta, PodSpec, Selector, Shelved, Text, Time};
-use std::collections::BTreeMap;
+use super::pack::{pack_fields, packed_api};
+use super::pull::Pull;
+use super::read::Reader;
+use super::{Condition, IntOrText, Meta, Pairs, PodSpec, Selector, Shelved, Text, Time};
 
 packed_api! {
     pub struct PodTemplate {
@@ -13,7 +14,13 @@ packed_api! {
     }
 
     pub struct TemplateMeta {
-        labels: BTreeMap<Text, Text>,
+        labels: Pairs,
+    }
+
+    /// A template of which only the metadata is taken.
+    pub struct Bare {
+        #[serde(rename = "metadata")]
+        meta: TemplateMeta,
     }
 
     pub struct Deployment {
@@ -61,13 +68,6 @@ packed_api! {
         meta: Meta,
         spec: ReplicaSetSpec,
         status: ReplicaSetStatus,
-    }
-
-    pub struct ReplicaSetSpec {
-        replicas: Option<i64>,
-        selector: Selector,
-        min_ready_seconds: i64,
-        template: PodTemplate,
     }
 
     pub struct ReplicaSetStatus {
@@ -261,6 +261,53 @@ packed_api! {
         desired_healthy: i64,
         expected_pods: i64,
         conditions: Vec<Condition>,
+    }
+}
+
+/// Each Deployment keeps ten ReplicaSets that want no pods: of their template nothing but the labels is taken.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(test, derive(serde::Deserialize), serde(rename_all = "camelCase", default))]
+pub struct ReplicaSetSpec {
+    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
+    pub replicas: Option<i64>,
+    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
+    pub selector: Selector,
+    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
+    pub min_ready_seconds: i64,
+    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
+    pub template: PodTemplate,
+}
+
+pack_fields!(ReplicaSetSpec { replicas, selector, min_ready_seconds, template });
+
+impl Pull for ReplicaSetSpec {
+    fn pull(r: &mut Reader<'_>) -> Option<Self> {
+        if !r.object() {
+            return None;
+        }
+        let mut it = Self::default();
+        while let Some(key) = r.key() {
+            match &*key {
+                b"replicas" => it.replicas = r.int(),
+                b"selector" => it.selector = Pull::pull(r).unwrap_or_default(),
+                b"minReadySeconds" => it.min_ready_seconds = r.int().unwrap_or_default(),
+                // The API server writes the replicas before it: what nobody wants is not even taken apart.
+                b"template" if it.replicas == Some(0) => it.template.meta = Bare::pull(r).unwrap_or_default().meta,
+                b"template" => it.template = Pull::pull(r).unwrap_or_default(),
+                _ => r.skip(),
+            }
+        }
+        it.forget_unwanted();
+        Some(it)
+    }
+}
+
+impl ReplicaSetSpec {
+    /// Wherever the replicas stood.
+    pub(super) fn forget_unwanted(&mut self) {
+        if self.replicas == Some(0) {
+            self.template.spec = Shelved::default();
+        }
     }
 }
 

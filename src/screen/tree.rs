@@ -164,7 +164,7 @@ fn named(spec: &PodSpec, namespace: &str, pod: &str) -> Vec<(&'static str, Objec
 /// Services that select these labels.
 fn services(scene: &Scene<'_>, namespace: &str, label: impl Fn(&str) -> Option<String>) -> Vec<(&'static str, ObjectRef)> {
     let all = scene.cluster.all::<Service>(Some(namespace)).filter(|service| !service.spec.selector.is_empty());
-    let selects = |service: &&Service| service.spec.selector.iter().all(|(key, value)| label(key).as_deref() == Some(&**value));
+    let selects = |service: &&Service| service.spec.selector.iter().all(|(key, value)| label(key).as_deref() == Some(value));
     all.filter(selects).map(|service| ("selected by", ObjectRef::new("Service", namespace, &service.meta.name))).collect()
 }
 

@@ -105,7 +105,7 @@ impl Values {
 
 fn own_labels(nodes: &[Node]) -> BTreeSet<&str> {
     let mut values: HashMap<&str, BTreeSet<&str>> = HashMap::default();
-    for (key, value) in nodes.iter().flat_map(|n| &n.meta.labels) {
+    for (key, value) in nodes.iter().flat_map(|n| n.meta.labels.iter()) {
         let seen = values.entry(key).or_default();
         if seen.len() <= MOST_VALUES {
             seen.insert(value);
@@ -117,7 +117,7 @@ fn own_labels(nodes: &[Node]) -> BTreeSet<&str> {
 /// Everything of a node that what it lacks may depend on, but for its own labels. Parts begin with their length.
 fn likeness(node: &Node, own: &BTreeSet<&str>) -> String {
     let mut text = format!("{}{:?}", node.spec.unschedulable, node.spec.taints);
-    let labels = node.meta.labels.iter().filter(|(key, _)| !own.contains(&***key)).map(|(key, value)| (&**key, &**value));
+    let labels = node.meta.labels.iter().filter(|(key, _)| !own.contains(key));
     let amounts = node.status.allocatable.iter().map(|(name, amount)| (&**name, amount.text()));
     for (part, (name, value)) in labels.map(|pair| ('l', pair)).chain(amounts.map(|pair| ('a', pair))) {
         text.push(part);
@@ -256,7 +256,7 @@ impl<'q> Questions<'q> {
         let labels = selectors.iter().flat_map(|s| &s.node_selector_terms).flat_map(|t| &t.match_expressions).filter(|r| own(&r.key));
         let fields: Vec<&Requirement> = fields.collect();
         let labels: Vec<&Requirement> = labels.collect();
-        let pairs: Vec<(&str, &str)> = self.spec.node_selector.iter().map(|(k, v)| (&**k, &**v)).filter(|(k, _)| own(k)).collect();
+        let pairs: Vec<(&str, &str)> = self.spec.node_selector.iter().filter(|(k, _)| own(k)).collect();
         let zones = self.volumes.iter().any(|v| v.spec.node_affinity.required.is_none()) && ZONES.iter().flatten().any(|key| own(key));
         if fields.is_empty() && labels.is_empty() && pairs.is_empty() && !zones {
             return None;
@@ -327,9 +327,8 @@ mod tests {
         let fleet = Fleet::of(&cluster, muster);
         let nodes = Nodes::new(&cluster, &fleet);
         assert_eq!(nodes.classes().count(), 2);
-        let mut selecting = PodSpec::default();
-        selecting.node_selector.insert("kubernetes.io/hostname".into(), "n007".into());
         let hostname = "kubernetes.io/hostname";
+        let selecting = PodSpec { node_selector: [(hostname, "n007")].into_iter().collect(), ..PodSpec::default() };
         let specs = [
             selecting,
             asking(hostname, "In", &["n001", "n002", "gone"]),

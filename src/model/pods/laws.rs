@@ -234,8 +234,8 @@ pub(super) fn holds(pod: Pod<'_>, json: &[u8]) {
     let (mut kept, mut read) = (pod.whole(), direct(json));
     assert_eq!(pod.is_plain(), is_plain(&read));
     assert_eq!(pod.restarts(), pod.container_statuses().map(|(_, s)| s.restart_count).sum::<i64>());
-    for (key, value) in &read.meta.labels {
-        assert_eq!(pod.label(key), Some(&**value));
+    for (key, value) in read.meta.labels.iter() {
+        assert_eq!(pod.label(key), Some(value));
     }
     assert_eq!(pod.node().unwrap_or_default(), &*read.spec.node_name);
     assert_eq!(pod.spec().claims(&pod.name()), read.spec.claims(&read.meta.name));

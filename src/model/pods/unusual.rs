@@ -1,9 +1,9 @@
 //! What is kept of a pod beside its row: the whole status of an odd one, the last exits of one that restarted, nothing of a plain one.
 
-use std::collections::BTreeMap;
-
 use crate::model::pack::packed_api;
-use crate::model::{Condition, Container, ContainerState, ContainerStatus, Phase, PodSpec, PodStatus, Running, Terminated, Text, Time};
+use crate::model::{
+    Condition, Container, ContainerState, ContainerStatus, Pairs, Phase, PodSpec, PodStatus, Running, Terminated, Text, Time,
+};
 
 packed_api! {
     /// Everything that is not in the row, of a pod that is not plain.
@@ -11,7 +11,7 @@ packed_api! {
         deleted: Option<Time>,
         grace: i64,
         finalizers: Vec<Text>,
-        annotations: BTreeMap<Text, Text>,
+        annotations: Pairs,
         status: PodStatus,
     }
 

@@ -126,7 +126,7 @@ impl Pods {
             created: row.created,
             deleted: self.deleted(row),
             grace: unusual.map_or(0, |u| u.grace),
-            labels: self.labels(row).into_iter().map(|(k, v)| (k.into(), v.into())).collect(),
+            labels: self.labels(row).into_iter().collect(),
             finalizers: self.finalizers(row).into_iter().map(Into::into).collect(),
             owners: self.owner(row).cloned().into_iter().collect(),
             annotations: unusual.map(|u| u.annotations.clone()).unwrap_or_default(),

@@ -120,7 +120,7 @@ fn values_labels_and_names_limit_a_rule() {
     ] {
         assert_eq!(verdict(&other, 5), Verdict::Drift, "{other:?}");
     }
-    let labelled = |key: &str| Rule { selector: Selector::from_map(&[(key.into(), "web".into())].into_iter().collect()), ..within.clone() };
+    let labelled = |key: &str| Rule { selector: Selector::from_map(&[(key, "web")].into_iter().collect()), ..within.clone() };
     assert_eq!([labelled("tier"), labelled("app")].map(|rule| verdict(&rule, 5)), [Verdict::Approved, Verdict::Drift]);
 }
 

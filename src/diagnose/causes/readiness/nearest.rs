@@ -1,10 +1,8 @@
 //! Services whose selector matches nothing: which workload was meant, and whether anybody has to care.
 
-use std::collections::BTreeMap;
-
 use super::services::{self, Behind};
 use crate::diagnose::{Cx, Finding, Key, Workload, backends};
-use crate::model::{DaemonSet, Deployment, Service, StatefulSet, Text};
+use crate::model::{DaemonSet, Deployment, Pairs, Pod, Service, StatefulSet};
 
 /// Releases make Services before workloads.
 const ORDER: i64 = 60;
@@ -14,7 +12,7 @@ struct Nearest<'a> {
     workload: Workload<'a>,
     shared: usize,
     /// `component=web (it has component=api)`
-    lacking: Vec<(&'a Text, &'a Text, Option<&'a Text>)>,
+    lacking: Vec<(&'a str, &'a str, Option<&'a str>)>,
 }
 
 pub(super) fn matches_nothing(cx: &Cx<'_>, service: &Service) -> Option<Finding> {
@@ -62,7 +60,7 @@ fn nearest<'a>(cx: &Cx<'a>, service: &'a Service) -> Option<Nearest<'a>> {
 }
 
 impl<'a> Nearest<'a> {
-    fn of(workload: Workload<'a>, selector: &'a BTreeMap<Text, Text>) -> Self {
+    fn of(workload: Workload<'a>, selector: &'a Pairs) -> Self {
         let labels = &workload.template().meta.labels;
         let lacking: Vec<_> = selector.iter().map(|(k, v)| (k, v, labels.get(k))).filter(|(_, v, has)| *has != Some(*v)).collect();
         Self { workload, shared: selector.len() - lacking.len(), lacking }
@@ -87,7 +85,7 @@ impl<'a> Nearest<'a> {
     }
 
     fn in_words(&self) -> String {
-        let word = |(k, v, has): &(&Text, &Text, Option<&Text>)| match has {
+        let word = |(k, v, has): &(&str, &str, Option<&str>)| match has {
             Some(has) => format!("{k}={v} (it has {k}={has})"),
             None => format!("{k}={v}"),
         };
@@ -97,6 +95,6 @@ impl<'a> Nearest<'a> {
 
 /// Running pods carry the key, so somebody sets it while they run.
 fn is_dynamic(cx: &Cx<'_>, service: &Service, key: &str) -> bool {
-    let others: BTreeMap<&Text, &Text> = service.spec.selector.iter().filter(|(k, _)| &***k != key).collect();
-    cx.pods(Some(&service.meta.namespace)).any(|p| p.label(key).is_some() && others.iter().all(|(k, v)| p.label(k) == Some(v)))
+    let has_others = |p: &Pod<'_>| service.spec.selector.iter().filter(|(k, _)| *k != key).all(|(k, v)| p.label(k) == Some(v));
+    cx.pods(Some(&service.meta.namespace)).any(|p| p.label(key).is_some() && has_others(&p))
 }

@@ -1,11 +1,9 @@
 //! Services that lead nowhere: nothing selected, nothing ready, or a port that nobody has. There is no event for any of these.
 
-use std::collections::BTreeMap;
-
 use super::ROW;
 use crate::diagnose::causes::standing;
 use crate::diagnose::{Cause, ClockKind, Cx, Finding, Judge, Key, Stage, Verdict, backends};
-use crate::model::{Endpoint, EndpointSlice, Endpoints, IntOrText, Kind, ObjectRef, Phase, Pod, Selector, Service, ServicePort, Text};
+use crate::model::{Endpoint, EndpointSlice, Endpoints, IntOrText, Kind, ObjectRef, Pairs, Phase, Pod, Selector, Service, ServicePort};
 
 pub(super) const MATCHES_NOTHING: Cause = Cause {
     id: "service-selector-matches-nothing",
@@ -97,7 +95,7 @@ pub(super) fn reference(service: &Service) -> ObjectRef {
 }
 
 /// `app=web, tier=front`
-pub(super) fn labels(map: &BTreeMap<Text, Text>) -> String {
+pub(super) fn labels(map: &Pairs) -> String {
     map.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(", ")
 }
 

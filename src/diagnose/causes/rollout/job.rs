@@ -202,7 +202,7 @@ fn siblings<'a>(cx: &Cx<'a>, job: &Job) -> Vec<&'a Job> {
 /// Labels without those that the controller adds, which name the single Job.
 fn own_labels(meta: &Meta) -> Vec<(&str, &str)> {
     let made = |key: &str| matches!(key.rsplit('/').next().unwrap_or(key), "controller-uid" | "job-name");
-    meta.labels.iter().map(|(k, v)| (&**k, &**v)).filter(|(k, _)| !made(k)).collect()
+    meta.labels.iter().filter(|(k, _)| !made(k)).collect()
 }
 
 /// Between a failure and the next pod: 10 s doubled with each failure, up to 10 min (job_controller.go).

@@ -55,6 +55,10 @@ pub(super) fn differences(from: &PodTemplate, to: &PodTemplate) -> Vec<String> {
         t.spec.all_containers().map(|c| (c.name.to_string(), c.image.to_string())).collect()
     };
     let (old, new) = (images(from), images(to));
+    // The template of a ReplicaSet that wants no pods is not kept.
+    if old.is_empty() {
+        return Vec::new();
+    }
     let mut found = Vec::new();
     for (name, image) in &new {
         match old.get(name) {

@@ -158,7 +158,7 @@ fn targets(cx: &Cx<'_>, pending: &Pending<'_>) -> Vec<ObjectRef> {
     let terms = &pending.pod.spec().affinity.pod_affinity.required;
     let meant = |w: &Workload<'_>| {
         let labels = &w.template().meta.labels;
-        terms.iter().any(|t| t.label_selector.as_ref().is_some_and(|s| !s.is_empty() && s.matches(|k| labels.get(k).map(|v| &**v))))
+        terms.iter().any(|t| t.label_selector.as_ref().is_some_and(|s| !s.is_empty() && s.matches(|k| labels.get(k))))
     };
     all.into_iter().filter(meant).map(Workload::reference).filter(|w| *w != pending.workload).collect()
 }

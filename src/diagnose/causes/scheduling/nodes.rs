@@ -220,7 +220,7 @@ pub(super) fn elsewhere(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>,
         let finding = pending.finding(verdict, key, pending.workload.clone()).title(format!("no node matches the selector of {place}"));
         return with_outcome(finding, clock, &because, more);
     };
-    let label = pending.pod.spec().node_selector.iter().find(|(k, v)| format!("{k}={v}") == term).map(|(k, _)| &**k);
+    let label = pending.pod.spec().node_selector.iter().find(|(k, v)| format!("{k}={v}") == term).map(|(k, _)| k);
     let values = label.map(|key| values(survey, key)).unwrap_or_default();
     let has = if values.is_empty() { String::new() } else { format!(" Nodes have {}.", values.join(", ")) };
     let because = format!(
