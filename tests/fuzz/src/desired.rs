@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use holdup::desired::{Evidence, Fetched, Object, compare, diff, helm, manifest};
-use holdup::export::diff::{Compared, Compilation, json};
+use holdup::export::Paint;
+use holdup::export::diff::{Compared, Compilation, Remarks, json, text};
 use holdup::model::{Kind, Quantity};
 use holdup::redact::Redactor;
 use holdup::runtime::{audit, rules};
@@ -44,7 +45,11 @@ fn judged(value: Value, damage: &mut Damage) -> Result<(), String> {
         return Err(format!("it differs from itself at {}", field.path));
     }
     compare(&Fetched { live: &one, files: &[], releases: &[], related: &[], redactor: &redactor }, Vec::new());
-    let text = json(&Compilation::Named(vec![Compared { diff: diff(&one, &two, evidence), ..Compared::default() }]));
+    let found = Compilation::Named(vec![Compared { diff: diff(&one, &two, evidence), ..Compared::default() }]);
+    if text(&found, &Remarks::default(), Paint::Plain).chars().any(|c| c.is_control() && c != '\n') {
+        return Err("a control character is printed".to_owned());
+    }
+    let text = json(&found);
     serde_json::from_str::<Value>(&text).map(drop).map_err(|error| format!("what is printed is no JSON: {error}"))
 }
 
@@ -276,7 +281,10 @@ pub fn log(_: Kind, bytes: &[u8], damage: &mut Damage) -> Result<(), String> {
             "requestObject": body, "responseObject": {"spec": {"replicas": at}}, "requestReceivedTimestamp": format!("2026-05-04T10:00:0{at}.000000Z"), "stageTimestamp": ""})
         .to_string()
     };
-    let mut lines = format!("{}\n{}\n{}\n", event(1), event(2), event(1)).into_bytes();
+    let swept = event(3).replace("\"verb\":\"patch\"", "\"verb\":\"deletecollection\"").replace("\"name\":\"x\"", "\"name\":\"\"");
+    let made = event(4).replace("\"verb\":\"patch\"", "\"verb\":\"create\"").replace("\"name\":\"x\"", "\"name\":\"\"");
+    let list = format!("{{\"kind\":\"EventList\",\"items\":[{},{made}]}}", event(1));
+    let mut lines = format!("{}\n{}\n{swept}\n{list}\n", event(1), event(2)).into_bytes();
     (0..damage.below(6)).for_each(|_| damage.bytes(&mut lines));
     let redactor = redactor();
     let of = |replicas: usize| {
