@@ -143,12 +143,8 @@ pub fn about(keeper: &Value, object: &Identity) -> Value {
         status.into_iter().flatten().filter(|(name, _)| !is_long(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
     let finished = keeper.pointer("/status/operationState/finishedAt").cloned().unwrap_or_default();
     kept.insert("operationState".to_owned(), json!({"finishedAt": finished}));
-    let entries = |list: &str, test: &dyn Fn(&Value) -> bool| -> Vec<Value> {
-        keeper.pointer(list).and_then(Value::as_array).into_iter().flatten().filter(|entry| test(entry)).cloned().collect()
-    };
-    kept.insert("resources".to_owned(), entries("/status/resources", &|entry| is_resource(entry, object)).into());
-    let id = format!("{}_{}_{}_{}", object.namespace, object.name, object.group, object.kind);
-    kept.insert("inventory".to_owned(), json!({"entries": entries("/status/inventory/entries", &|entry| entry["id"] == id.as_str())}));
+    kept.insert("resources".to_owned(), resources(keeper, object).cloned().collect::<Vec<_>>().into());
+    kept.insert("inventory".to_owned(), json!({"entries": entries(keeper, object).cloned().collect::<Vec<_>>()}));
     let mut slim = json!({"status": kept});
     for key in ["apiVersion", "kind", "metadata", "spec"] {
         slim[key] = keeper.get(key).cloned().unwrap_or_default();
@@ -158,7 +154,20 @@ pub fn about(keeper: &Value, object: &Identity) -> Value {
 
 fn is_resource(entry: &Value, object: &Identity) -> bool {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-    text("group") == object.group && text("kind") == object.kind && text("name") == object.name && text("namespace") == object.namespace
+    text("name") == object.name && text("kind") == object.kind && text("namespace") == object.namespace && text("group") == object.group
+}
+
+/// What Argo CD's inventory has of an object.
+fn resources<'a>(keeper: &'a Value, object: &'a Identity) -> impl Iterator<Item = &'a Value> {
+    let all = keeper.pointer("/status/resources").and_then(Value::as_array);
+    all.into_iter().flatten().filter(|entry| is_resource(entry, object))
+}
+
+/// What Flux' inventory has of an object.
+fn entries<'a>(keeper: &'a Value, object: &Identity) -> impl Iterator<Item = &'a Value> {
+    let id = format!("{}_{}_{}_{}", object.namespace, object.name, object.group, object.kind);
+    let all = keeper.pointer("/status/inventory/entries").and_then(Value::as_array);
+    all.into_iter().flatten().filter(move |entry| entry["id"] == id.as_str())
 }
 
 /// The claimants among `related` that a claim of the object names.
@@ -179,12 +188,11 @@ pub fn keepers<'a>(live: &Value, related: &'a [Arc<Value>]) -> Vec<(Claim, &'a V
 
 /// Whether the inventory holds the object; `None` where the tool keeps none that could be read.
 fn is_listed(tool: Tool, keeper: &Value, object: &Identity) -> Option<bool> {
-    let slim = about(keeper, object);
-    let has = |list: &str| slim.pointer(list).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    let is_entry = || entries(keeper, object).next().is_some();
     match tool {
-        Tool::Argo => Some(has("/status/resources")),
-        Tool::Kustomization => Some(has("/status/inventory/entries")),
-        Tool::HelmRelease => keeper.pointer("/status/inventory").map(|_| has("/status/inventory/entries")),
+        Tool::Argo => Some(resources(keeper, object).next().is_some()),
+        Tool::Kustomization => Some(is_entry()),
+        Tool::HelmRelease => keeper.pointer("/status/inventory").map(|_| is_entry()),
     }
 }
 
@@ -217,8 +225,7 @@ fn one(live: &Value, claim: &Claim, keeper: &Value) -> Told {
 }
 
 fn argo(keeper: &Value, object: &Identity) -> (String, String, String) {
-    let entries = keeper.pointer("/status/resources").and_then(Value::as_array);
-    let own = entries.into_iter().flatten().find(|entry| is_resource(entry, object));
+    let own = resources(keeper, object).next();
     let of_object = own.and_then(|entry| entry.get("status")).and_then(Value::as_str);
     let state = of_object.unwrap_or_else(|| text(keeper, "/status/sync/status"));
     let health = own.and_then(|entry| entry.pointer("/health/status")).and_then(Value::as_str);
