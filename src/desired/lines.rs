@@ -26,7 +26,7 @@ pub fn beside(desired: Option<&Value>, live: Option<&Value>) -> Vec<Line> {
     let embedded = || Some((embedded(desired?)?, embedded(live?)?)).filter(|(one, other)| one != other);
     let sides = embedded().map(|(one, other)| [written(Some(&one)), written(Some(&other))]);
     let [desired, live] = sides.unwrap_or_else(|| [written(desired), written(live)]);
-    if desired.len() > 1 && live.len() > 1 { folded(merged(desired, live)) } else { apart(desired, live) }
+    if desired.len() > 1 && live.len() > 1 { folded(merged(&desired, &live)) } else { apart(desired, live) }
 }
 
 /// What stands for lines that both say.
@@ -46,8 +46,8 @@ fn apart(desired: Vec<String>, live: Vec<String>) -> Vec<Line> {
 }
 
 /// Both texts in one, by the fewest lines that go and come.
-fn merged(desired: Vec<String>, live: Vec<String>) -> Vec<Line> {
-    let begin = desired.iter().zip(&live).take_while(|(one, other)| one == other).count();
+fn merged(desired: &[String], live: &[String]) -> Vec<Line> {
+    let begin = desired.iter().zip(live).take_while(|(one, other)| one == other).count();
     let rest = (desired.len() - begin).min(live.len() - begin);
     let end = desired.iter().rev().zip(live.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
     let (from, to) = (&desired[begin..desired.len() - end], &live[begin..live.len() - end]);
@@ -176,7 +176,7 @@ mod tests {
     proptest! {
         #[test]
         fn either_text_can_be_read_from_both(one in prop::collection::vec("[abc]", 2..40), other in prop::collection::vec("[abc]", 2..40)) {
-            let lines = merged(one.clone(), other.clone());
+            let lines = merged(&one, &other);
             let side = |is_side: fn(&Line) -> Option<&String>| lines.iter().filter_map(is_side).cloned().collect::<Vec<_>>();
             prop_assert_eq!(side(|line| if let Line::Desired(text) | Line::Both(text) = line { Some(text) } else { None }), one);
             prop_assert_eq!(side(|line| if let Line::Live(text) | Line::Both(text) = line { Some(text) } else { None }), other);

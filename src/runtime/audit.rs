@@ -319,8 +319,8 @@ struct Head<'a> {
     kind: Cow<'a, str>,
     #[serde(borrow, default)]
     metadata: Name<'a>,
-    #[serde(borrow, default)]
-    items: Option<Vec<Head<'a>>>,
+    #[serde(default)]
+    items: Option<Vec<Self>>,
 }
 
 #[derive(Default, Deserialize)]
