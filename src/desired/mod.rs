@@ -78,7 +78,7 @@ mod weight;
 
 pub use accept::{Approval, Bounds, Labels, Rule, Tally, approve};
 pub use baseline::{BASELINE, Keys, approve as approve_by_baseline, remember, unsettle};
-pub use census::{Again, Census, Exception, Gone, Governance, INVENTORIES, Inventory, Rebuild, Says, Stranger, inventory};
+pub use census::{Again, Census, Exception, Gone, Governance, INVENTORIES, Inventory, REST, Rebuild, Says, Stranger, inventory};
 pub use comparison::{Against, Comparison, Owned, Unchecked, against, compare, compare_with, written};
 pub use diff::{Diff, Evidence, FieldDiff, Owner, Told, diff};
 pub use disagree::{Disagreement, Saying};

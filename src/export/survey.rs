@@ -93,7 +93,7 @@ fn governance(out: &mut String, surveyed: &Surveyed) {
     section(out, "Gone: an inventory lists it, and the cluster does not have it", &gone.collect::<Vec<_>>());
     let of = |strangers: &[Stranger]| strangers.iter().map(|s| format!("{}  {}", s.object, s.said(*now))).collect::<Vec<_>>();
     section(out, "Unmanaged: in a namespace that somebody manages, and in no inventory and no source", &of(unmanaged));
-    let _ = writeln!(out, "\nCan this cluster be rebuilt from source? {}.", capital(&rebuild.said()));
+    let _ = writeln!(out, "\nCan this cluster be rebuilt from source? {}.", capital(&rebuild.said(&surveyed.unread)));
     for line in rebuild.by_namespace() {
         let _ = writeln!(out, "  {}", clean(&line));
     }

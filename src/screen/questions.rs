@@ -84,7 +84,7 @@ fn questions(scene: &Scene<'_>, drift: &Drift) -> Vec<Question> {
         item(namespace.to_owned(), false, owners.to_owned())
     });
     let mut all = vec![
-        question(drift, "rebuild", "Can it be rebuilt from source?", Some(rebuild.said()), by_namespace.collect()),
+        question(drift, "rebuild", "Can it be rebuilt from source?", Some(rebuild.said(&drift.unread)), by_namespace.collect()),
         question(
             drift,
             "exceptions",

@@ -15,7 +15,7 @@ use super::diff::Diff;
 use super::object::Identity;
 use access::Access;
 pub use inventory::{Inventory, KINDS as INVENTORIES, inventory};
-pub use said::{Again, Exception, Gone, Governance, Rebuild, Stranger};
+pub use said::{Again, Exception, Gone, Governance, REST, Rebuild, Stranger};
 
 /// Strangers that are kept by name; of more only their number is.
 const MOST: usize = 5000;

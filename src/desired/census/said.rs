@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::desired::comparison::Unchecked;
 use crate::desired::object::Identity;
 use crate::model::Time;
 
@@ -84,13 +85,23 @@ impl Governance {
     }
 }
 
+/// What is not read where a file holds a part of a cluster.
+pub const REST: &str = "the rest of the cluster";
+
 impl Rebuild {
-    /// `312 of 340 objects can; 28 cannot`.
-    pub fn said(&self) -> String {
+    /// `312 of 340 objects can; 28 cannot`; what holds a part of a cluster says nothing of the rest.
+    pub fn said(&self, unread: &[Unchecked]) -> String {
+        let counted = self.counted();
+        let is_part = unread.iter().any(|unchecked| unchecked.kind == REST);
+        if is_part { format!("not known: only a part of it is here, and of that {}", counted.trim_start_matches("yes: ")) } else { counted }
+    }
+
+    fn counted(&self) -> String {
         let cannot: usize = self.cannot.iter().map(|(.., n)| n).sum();
         let unknown = if self.unknown == 0 { String::new() } else { format!("; of {} it is not known", self.unknown) };
         match (self.objects, cannot, self.unknown) {
             (0, ..) => "there is nothing that somebody had to declare".to_owned(),
+            (1, 0, 0) => "yes: the 1 object can".to_owned(),
             (all, 0, 0) => format!("yes: all {all} objects can"),
             (all, 0, _) => format!("{} of {all} objects can{unknown}", self.can),
             (all, ..) => format!("{} of {all} objects can; {cannot} cannot{unknown}", self.can),

@@ -61,7 +61,7 @@ fn strangers_of_a_managed_namespace_are_listed_and_what_makes_itself_is_not() {
     let governance = census.close();
     assert_eq!(names(&governance.unmanaged), ["ConfigMap/shop/by-hand", "ConfigMap/shop/labelled"]);
     assert_eq!(names(&governance.unclaimed), ["ConfigMap/elsewhere/by-hand", "ConfigMap/shop/by-hand"]);
-    assert_eq!(governance.rebuild.said(), "1 of 4 objects can; 3 cannot");
+    assert_eq!(governance.rebuild.said(&[]), "1 of 4 objects can; 3 cannot");
     assert_eq!(governance.rebuild.cannot, [("elsewhere".into(), "kubectl-create".into(), 1), ("shop".into(), "kubectl-create".into(), 2)]);
     assert_eq!(governance.unmanaged[0].said(now()), "kubectl-create, 41 days ago");
 }
@@ -87,7 +87,7 @@ fn a_tool_that_claims_an_object_holds_it_unless_its_list_says_otherwise() {
     };
     let standing = |census: &mut Census, live: &Value| {
         census.see(live, Says::Nothing);
-        std::mem::take(census).close().rebuild.said()
+        std::mem::take(census).close().rebuild.said(&[])
     };
     let argo = claimed("argocd.argoproj.io/tracking-id", "web:/ConfigMap:shop/a");
     assert_eq!(standing(&mut Census::default(), &argo), "yes: all 1 objects can");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::archive::{self, About, Archive};
-use crate::desired::{Identity, Unchecked};
+use crate::desired::{Identity, REST, Unchecked};
 use crate::model::CoverageState;
 use crate::watch::{About as Server, Connection, Get};
 
@@ -33,7 +33,7 @@ pub fn doubt_of(about: &About, object: &Identity) -> Option<String> {
 /// What the files say that they do not hold.
 pub fn unread_of(about: &About) -> Vec<Unchecked> {
     let part = about.is_part().then(|| Unchecked {
-        kind: "the rest of the cluster".to_owned(),
+        kind: REST.to_owned(),
         namespace: None,
         why: "the file holds what explains its blockers, not everything".to_owned(),
     });

@@ -82,11 +82,13 @@ fn a_part_says_that_it_is_one_by_itself_and_served() {
     let other = run(&["diff", "--all", "--server", &served.url]);
     for (way, (_, text)) in [("from", &own), ("server", &other)] {
         assert!(text.contains("the rest of the cluster: the file holds what explains its blockers, not everything"), "{way}: {text}");
+        assert!(text.contains("rebuilt from source? Not known: only a part of it is here, and of that the 1 object can."), "{way}: {text}");
     }
     let mut terminal = Terminal::start(&holdup(&["--server", &served.url]));
     terminal.wait_for(SOON, "Nothing is stuck");
     terminal.press("w");
     terminal.wait_for(SOON, "the rest of the cluster");
+    terminal.wait_for(SOON, "not known: only a part of it is here");
     terminal.press("q");
     assert_eq!(terminal.await_end(SOON), 0);
 }
