@@ -1,6 +1,6 @@
 //! Hands a whole archive to the model at once, as the feeds would: for reports on files, tests and benches.
 
-use crate::model::{Batch, CoverageState, Delta, KINDS, Kind, ObjectRef, Place};
+use crate::model::{Batch, CoverageState, Delta, KINDS, Kind, ObjectRef, Place, Text};
 
 use super::about::not_in_the_input;
 use super::{Archive, Archived, ArchivedKind};
@@ -73,11 +73,11 @@ impl Archive {
     }
 
     /// The namespaces that hold objects of a kind, or of which a file says something about it.
-    fn namespaces(&self, kind: &ArchivedKind) -> Vec<Box<str>> {
-        let held = self.objects(kind, None).map(|object| Box::<str>::from(object.namespace()));
+    fn namespaces(&self, kind: &ArchivedKind) -> Vec<Text> {
+        let held = self.objects(kind, None).map(|object| Text::from(object.namespace()));
         let said = self.about.coverage.keys().filter(|covered| *covered.group == *kind.group && *covered.kind == *kind.name);
-        let said = said.filter_map(|covered| covered.namespace.as_deref().map(Box::<str>::from));
-        let mut all: Vec<Box<str>> = held.chain(said).collect();
+        let said = said.filter_map(|covered| covered.namespace.as_deref().map(Text::from));
+        let mut all: Vec<Text> = held.chain(said).collect();
         all.retain(|namespace| !namespace.is_empty());
         all.sort();
         all.dedup();

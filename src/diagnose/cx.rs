@@ -71,16 +71,18 @@ pub struct Cx<'a> {
     reads: RefCell<Vec<Read>>,
     /// When the answer to a question about the clock changes next.
     due: Cell<Option<Time>>,
-    unknown: RefCell<BTreeSet<(Kind, Box<str>)>>,
+    unknown: RefCell<BTreeSet<(Kind, Text)>>,
     /// Where looks are kept in words, when somebody wants to know them.
     trace: Option<&'a Trace>,
     memory: &'a Memory,
     /// What was looked for without being there.
     lacking: Cell<Option<Read>>,
+    /// The node that was looked for last and is plainly well: several rows ask for that of a pod.
+    well: Cell<Option<Read>>,
 }
 
 /// What judges looked at, in words.
-pub(super) type Trace = RefCell<BTreeSet<Look<Box<str>>>>;
+pub(super) type Trace = RefCell<BTreeSet<Look<Text>>>;
 
 impl<'a> Cx<'a> {
     pub(super) fn new(cluster: &'a Cluster, now: Time, trusted: bool, trace: Option<&'a Trace>, memory: &'a Memory) -> Self {
@@ -94,6 +96,7 @@ impl<'a> Cx<'a> {
             trace,
             memory,
             lacking: Cell::new(None),
+            well: Cell::new(None),
         }
     }
 
@@ -103,7 +106,7 @@ impl<'a> Cx<'a> {
     }
 
     /// What could not be told since this was last asked.
-    pub(super) fn take_unknown(&self) -> Vec<(Kind, Box<str>)> {
+    pub(super) fn take_unknown(&self) -> Vec<(Kind, Text)> {
         self.unknown.take().into_iter().collect()
     }
 
@@ -168,8 +171,13 @@ impl<'a> Cx<'a> {
 
     /// A node, unless it is plainly well: for questions about what is wrong with it.
     pub fn unwell_node(&self, name: &str) -> Option<&'a Node> {
+        let read = Some(Read::object(Kind::Node, "", name));
+        if self.well.get() == read {
+            return None;
+        }
         if self.cluster.has_well(Kind::Node, "", name) {
             self.look(&Look::Object(Kind::Node, "", name));
+            self.well.set(read);
             return None;
         }
         self.get("", name).is()

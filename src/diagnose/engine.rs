@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Time, Touched};
+use crate::model::{Cluster, Kind, Look, Object, ObjectRef, Read, Text, Time, Touched};
 
 use super::cx::{Memory, Trace};
 use super::grouping::Grouping;
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// What the judges of everything found have looked at: what a snapshot must hold so that it names the same blockers.
-    pub fn looks(&self, cluster: &Cluster, now: Time) -> BTreeSet<Look<Box<str>>> {
+    pub fn looks(&self, cluster: &Cluster, now: Time) -> BTreeSet<Look<Text>> {
         let trace = Trace::default();
         for subject in self.found.keys() {
             if let Subject::Object(kind, namespace, name) = subject {
@@ -339,7 +339,7 @@ fn found(
     present: Present<'_>,
     affected: Option<&ObjectRef>,
     mut finding: Finding,
-    unknown: &[(Kind, Box<str>)],
+    unknown: &[(Kind, Text)],
 ) -> Found {
     finding.unchecked.extend(unknown.iter().map(|(kind, ns)| (*kind, ns.to_string())));
     let affected = affected.unwrap_or(&finding.root).clone();
@@ -386,7 +386,7 @@ mod tests {
     /// How many Services are served; each of them is opened and judged, and nothing is to be found.
     fn served(cluster: &Cluster, engine: &Engine) -> usize {
         let (trace, now) = (Trace::default(), Time::from_unix(2_000_000_000).expect("a time"));
-        let names: Vec<(Box<str>, Box<str>)> =
+        let names: Vec<(Text, Text)> =
             cluster.objects(Kind::Service, None).map(|o| (o.meta().namespace.clone(), o.meta().name.clone())).collect();
         let served: Vec<_> = names.into_iter().filter(|(namespace, name)| cluster.is_served(namespace, name)).collect();
         for (namespace, name) in &served {

@@ -2,13 +2,13 @@
 
 use crate::model::{
     Cluster, Condition, CronJob, DaemonSet, Deployment, Job, Kind, Meta, Object, ObjectRef, Owner, Pod, PodTemplate, ReplicaSet,
-    StatefulSet,
+    StatefulSet, Text,
 };
 
 /// Which object a subject is; the control plane is one subject of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Subject {
-    Object(Kind, Box<str>, Box<str>),
+    Object(Kind, Text, Text),
     ControlPlane,
 }
 

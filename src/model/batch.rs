@@ -20,8 +20,8 @@ pub(super) enum Change {
 /// Which object went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
-    pub namespace: Box<str>,
-    pub name: Box<str>,
+    pub namespace: Text,
+    pub name: Text,
 }
 
 /// Changes of one kind in order.

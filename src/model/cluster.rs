@@ -15,13 +15,13 @@ use super::squeeze::Scratch;
 use super::store::Store;
 use super::{
     Batch, Coverage, CoverageState, Delta, EndpointSlice, Event, Kind, Node, Object, ObjectRef, Other, Place, Pod, Read, Reads, Seen,
-    Selector, Stored, hash_of, kinds::Shape,
+    Selector, Stored, Text, hash_of, kinds::Shape,
 };
 
 pub use lineage::Lineage;
 
 /// Namespace and name.
-type At = (Box<str>, Box<str>);
+type At = (Text, Text);
 
 /// Everything that is known of the cluster.
 #[derive(Debug, Default)]
@@ -33,11 +33,11 @@ pub struct Cluster {
     owned: Index,
     slices_by_service: Index,
     /// How many objects of a kind and namespace nobody else has made.
-    tops: HashMap<Kind, BTreeMap<Box<str>, usize>>,
+    tops: HashMap<Kind, BTreeMap<Text, usize>>,
     ill_nodes: BTreeSet<u32>,
     listing: HashMap<(Kind, Place), Listing>,
     /// Known not to exist although their kind is not known whole.
-    gone: BTreeSet<(Kind, Box<str>, Box<str>)>,
+    gone: BTreeSet<(Kind, Text, Text)>,
     /// Where objects are packed.
     scratch: Scratch,
 }
@@ -60,7 +60,7 @@ struct Listing {
 #[derive(Debug, Default)]
 pub struct Touched {
     /// Pods that were and are plain and never restarted are left out: they are not judged.
-    pub objects: BTreeSet<(Kind, Box<str>, Box<str>)>,
+    pub objects: BTreeSet<(Kind, Text, Text)>,
     pub reads: Reads,
     /// Namespace and owner of the pod that was noted last.
     kin: Option<u64>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Kind, Time};
+use super::{Kind, Text, Time};
 
 /// What a look-up answers. `Unknown` is never `Absent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct Coverage {
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Places {
     all: Option<CoverageState>,
-    own: BTreeMap<Box<str>, CoverageState>,
+    own: BTreeMap<Text, CoverageState>,
 }
 
 impl Coverage {

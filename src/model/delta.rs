@@ -1,12 +1,12 @@
 //! Delta: what feeds send to the one who owns the cluster.
 
-use super::{Batch, CoverageState, Kind};
+use super::{Batch, CoverageState, Kind, Text};
 
 /// Where a list was made.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     All,
-    Namespace(Box<str>),
+    Namespace(Text),
 }
 
 /// One step of one feed. `epoch` tells the lists of one feed apart: what the newest has not seen is removed when it is complete.
@@ -22,7 +22,7 @@ pub enum Delta {
     /// The feed cannot say any more: denied, absent, stale.
     Lost { kind: Kind, place: Place, why: CoverageState },
     /// A snapshot says that one object was looked up and was not there, though the rest of its kind is not known.
-    Gone { kind: Kind, namespace: Box<str>, name: Box<str> },
+    Gone { kind: Kind, namespace: Text, name: Text },
 }
 
 impl Place {

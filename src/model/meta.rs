@@ -8,8 +8,8 @@ use super::pull::Pull;
 use super::read::Reader;
 use super::{Pairs, Time};
 
-/// Text as kept: no spare capacity.
-pub type Text = Box<str>;
+/// Text as kept: up to 24 bytes stand where it stands.
+pub type Text = compact_str::CompactString;
 
 /// The parts of `metadata` that diagnosis reads.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,16 +1,17 @@
 //! Kubernetes quantities (`500m`, `2Gi`, `1e3`) with their value and their spelling.
 
+use super::Text;
 use std::collections::BTreeMap;
 
 /// An amount of a resource: exact value in thousand-millionths, and the text as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quantity {
     nano: i128,
-    text: Box<str>,
+    text: Text,
 }
 
 /// Amounts by resource name (`cpu`, `memory`, `nvidia.com/gpu`).
-pub type Resources = BTreeMap<Box<str>, Quantity>;
+pub type Resources = BTreeMap<Text, Quantity>;
 
 const NANO: i128 = 1_000_000_000;
 

@@ -1,5 +1,6 @@
 //! Read: what a look-up depended on, and what a change touches. Equal reads meet.
 
+use super::Text;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::sync::LazyLock;
@@ -59,7 +60,7 @@ pub enum Look<S> {
 
 impl Look<&str> {
     /// The same, kept apart from what it was borrowed from.
-    pub fn to_owned(&self) -> Look<Box<str>> {
+    pub fn to_owned(&self) -> Look<Text> {
         match *self {
             Self::Object(kind, namespace, name) => Look::Object(kind, namespace.into(), name.into()),
             Self::Set(kind, namespace) => Look::Set(kind, namespace.map(Into::into)),

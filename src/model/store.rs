@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::intern::push;
 use super::kept::Kept;
 use super::squeeze::{Dictionary, Scratch};
-use super::{Object, Owner};
+use super::{Object, Owner, Text};
 
 /// Below a kilobyte, as in the views of pods.
 const PAGE: usize = 16;
@@ -20,7 +20,7 @@ pub(super) struct Store {
     kept: Vec<Option<Kept>>,
     free: Vec<u32>,
     /// Slots by namespace, each in the order of names.
-    spaces: BTreeMap<Box<str>, Vec<u32>>,
+    spaces: BTreeMap<Text, Vec<u32>>,
     /// Objects in their own shape by slot, in pages that exist where somebody looked.
     pages: Vec<OnceLock<Box<Page>>>,
     open: AtomicUsize,
@@ -127,12 +127,12 @@ impl Store {
     pub(super) fn remove(&mut self, at: u32) -> Option<Object> {
         let view = self.close(at);
         let kept = self.kept(at)?;
-        let namespace = Box::<str>::from(kept.namespace());
-        let place = self.spaces.get(&namespace).and_then(|slots| self.search(slots, kept.name()).ok());
-        if let Some((slots, place)) = self.spaces.get_mut(&namespace).zip(place) {
+        let namespace = Text::from(kept.namespace());
+        let place = self.spaces.get(&*namespace).and_then(|slots| self.search(slots, kept.name()).ok());
+        if let Some((slots, place)) = self.spaces.get_mut(&*namespace).zip(place) {
             slots.remove(place);
             if slots.is_empty() {
-                self.spaces.remove(&namespace);
+                self.spaces.remove(&*namespace);
             }
         }
         self.free.push(at);

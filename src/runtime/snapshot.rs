@@ -10,7 +10,7 @@ use super::fetch::{Cluster, Store};
 use super::reader::{Reader, Unread, paged};
 use super::triage::Triage;
 use crate::archive::{Existing, Header, Totals, Writer};
-use crate::model::{Cluster as Picture, Coverage, CoverageState, Event, KINDS, Kind, Look, ObjectRef, Place, Time};
+use crate::model::{Cluster as Picture, Coverage, CoverageState, Event, KINDS, Kind, Look, ObjectRef, Place, Text, Time};
 use crate::redact::Redactor;
 use crate::watch::{Served, discover};
 
@@ -34,8 +34,8 @@ enum Keeps {
 /// One object by name, or a whole kind in one namespace or everywhere.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wanted {
-    Object(Kind, Box<str>, Box<str>),
-    Set(Kind, Option<Box<str>>),
+    Object(Kind, Text, Text),
+    Set(Kind, Option<Text>),
 }
 
 /// What explains the present blockers: all that their judges have looked at, so that they come out the same when it is reopened.
@@ -156,7 +156,7 @@ fn is_other(served: &Served) -> bool {
 }
 
 impl Plan {
-    fn take(&mut self, cluster: &Picture, look: Look<Box<str>>, gone: &mut BTreeSet<ObjectRef>) {
+    fn take(&mut self, cluster: &Picture, look: Look<Text>, gone: &mut BTreeSet<ObjectRef>) {
         match look {
             Look::Object(kind, namespace, name) => {
                 if cluster.object(kind, &namespace, &name).is_absent() {
@@ -184,7 +184,7 @@ impl Plan {
     }
 
     /// A whole set stays a whole set: then its coverage says so too.
-    fn take_set(&mut self, cluster: &Picture, kind: Kind, namespace: Option<Box<str>>) {
+    fn take_set(&mut self, cluster: &Picture, kind: Kind, namespace: Option<Text>) {
         let synced =
             namespace.as_deref().map_or_else(|| cluster.coverage().is_synced_everywhere(kind), |ns| cluster.coverage().is_synced(kind, ns));
         if synced {

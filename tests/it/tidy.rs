@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Which rooms a room may use, and which crates beyond std. A new arrow is a change of the architecture: say it in the crate doc too.
 const ARROWS: &[(&str, &[&str], &[&str])] = &[
-    ("model", &[], &["hashbrown", "memchr", "serde", "serde_json"]),
+    ("model", &[], &["compact_str", "hashbrown", "memchr", "serde", "serde_json"]),
     ("redact", &[], &["base64", "serde_json", "ring"]),
     ("page", &[], &[]),
     ("diagnose", &["model"], &["regex_lite"]),

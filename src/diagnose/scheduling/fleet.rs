@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, HashMap, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement};
+use crate::model::{Cluster, HashMap, Node, NodeSelector, PersistentVolume, PodSpec, Quantity, Requirement, Text};
 
 use super::place::{ZONES, is_outside, selects};
 
@@ -15,11 +15,11 @@ const MOST_VALUES: usize = 64;
 #[derive(Debug, Default)]
 pub(in crate::diagnose) struct Fleet {
     /// Sorted; elsewhere a node is called by its position here.
-    names: Vec<Box<str>>,
+    names: Vec<Text>,
     /// Nodes with the same taints, labels, cordon and amounts, ascending; sorted by their first.
     classes: Vec<Class>,
     /// Labels that tell nodes of one class apart, with the nodes that have a value.
-    own: BTreeMap<Box<str>, Values>,
+    own: BTreeMap<Text, Values>,
 }
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Class {
 /// Nodes by the value of one label of their own.
 #[derive(Debug, Default)]
 struct Values {
-    with: HashMap<Box<str>, Vec<u32>>,
+    with: HashMap<Text, Vec<u32>>,
     without: Vec<u32>,
 }
 

@@ -1,6 +1,6 @@
 //! Lack: what one node lacks for one pod, and the smallest change after which the pod would fit.
 
-use crate::model::{ObjectRef, Quantity, Taint};
+use crate::model::{ObjectRef, Quantity, Taint, Text};
 
 use super::Obstacle;
 
@@ -13,12 +13,12 @@ pub enum Lack {
     Selector(String),
     Port {
         port: i64,
-        protocol: Box<str>,
+        protocol: Text,
         holder: ObjectRef,
     },
     /// Amounts in 10⁻⁹ units. `free` is what other pods leave of `allocatable`; it may be negative.
     Resource {
-        name: Box<str>,
+        name: Text,
         requested: i128,
         free: i128,
         allocatable: i128,
@@ -30,35 +30,35 @@ pub enum Lack {
     /// The volume of a claim is elsewhere: `place` is where.
     Volume {
         claim: String,
-        volume: Box<str>,
+        volume: Text,
         place: String,
     },
     /// No pod of those it must be with is in the node's domain.
     PodAffinity {
-        topology_key: Box<str>,
+        topology_key: Text,
         with: String,
     },
     /// A pod that it must not be with, or that does not want it, is in the node's domain.
     AntiAffinity {
-        topology_key: Box<str>,
+        topology_key: Text,
         with: ObjectRef,
     },
     Spread {
-        topology_key: Box<str>,
+        topology_key: Text,
         domain: String,
         here: usize,
         least: usize,
         max_skew: i64,
     },
     SpreadLabel {
-        topology_key: Box<str>,
+        topology_key: Text,
     },
 }
 
 /// One node, and everything that it lacks for a pod.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeFit {
-    pub node: Box<str>,
+    pub node: Text,
     pub lacks: Vec<Lack>,
 }
 

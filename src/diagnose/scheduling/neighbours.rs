@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnose::Cx;
-use crate::model::{HashMap, Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread};
+use crate::model::{HashMap, Namespace, Node, ObjectRef, Phase, Pod, PodAffinityTerm, Selector, Spread, Text};
 
 use super::Lack;
 use super::fleet::{Nodes, Questions};
@@ -20,16 +20,16 @@ pub(super) struct Neighbours {
 /// Domains of one topology key that hold a pod it must not be with.
 #[derive(Debug)]
 struct Apart {
-    topology_key: Box<str>,
-    taken: BTreeMap<Box<str>, ObjectRef>,
+    topology_key: Text,
+    taken: BTreeMap<Text, ObjectRef>,
 }
 
 /// Domains of one topology key that hold a pod it must be with.
 #[derive(Debug)]
 struct Together {
-    topology_key: Box<str>,
+    topology_key: Text,
     with: String,
-    domains: BTreeSet<Box<str>>,
+    domains: BTreeSet<Text>,
     /// Nobody is there yet, and it matches itself: the first may go anywhere.
     is_first: bool,
 }
@@ -37,9 +37,9 @@ struct Together {
 /// Matching pods by domain, for one spread constraint.
 #[derive(Debug)]
 pub(in crate::diagnose) struct Domains {
-    pub topology_key: Box<str>,
+    pub topology_key: Text,
     pub max_skew: i64,
-    pub counts: BTreeMap<Box<str>, usize>,
+    pub counts: BTreeMap<Text, usize>,
     pub least: usize,
     /// Whether the pod itself counts.
     own: usize,
@@ -138,7 +138,7 @@ fn together(cx: &Cx<'_>, pod: Pod<'_>, term: &PodAffinityTerm, nodes: Nodes<'_>)
 
 /// Pods of the namespace whose own anti-affinity refuses this pod.
 fn refusing(cx: &Cx<'_>, pod: Pod<'_>, nodes: Nodes<'_>) -> Vec<Apart> {
-    let mut taken: BTreeMap<Box<str>, BTreeMap<Box<str>, ObjectRef>> = BTreeMap::new();
+    let mut taken: BTreeMap<Text, BTreeMap<Text, ObjectRef>> = BTreeMap::new();
     let mut known: HashMap<&str, Vec<Option<&str>>> = HashMap::default();
     for other in cx.pods(Some(pod.namespace())).filter(|p| p.node().is_some() && p.name() != pod.name()) {
         let terms = other.spec().affinity.pod_anti_affinity.required.iter();
@@ -196,7 +196,7 @@ pub(in crate::diagnose) fn domains(cx: &Cx<'_>, pod: Pod<'_>) -> Vec<Domains> {
 /// Counts by domain, on nodes that have one here.
 fn tally(cx: &Cx<'_>, pod: Pod<'_>, spread: &Spread, eligible: &[Option<&str>]) -> Domains {
     let nodes = cx.nodes();
-    let mut counts: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<Text, usize> = BTreeMap::new();
     for domain in eligible.iter().flatten() {
         if !counts.contains_key(*domain) {
             counts.insert((*domain).into(), 0);

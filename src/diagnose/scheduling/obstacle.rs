@@ -1,5 +1,7 @@
 //! Obstacle: what keeps a pod from a node, one variant a reason of the scheduler; and what the scheduler's words for it mean.
 
+use crate::model::Text;
+
 /// Why a node was refused. Reasons that only the scheduler can tell (devices, volume counts) are here beside those that objects prove.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Obstacle {
@@ -7,12 +9,12 @@ pub enum Obstacle {
     Cordon,
     NodeName,
     /// `key: value` as the scheduler writes it up to 1.34.1; later versions only count.
-    Taint(Option<Box<str>>),
+    Taint(Option<Text>),
     /// Node selector, node affinity, or a node that a plugin left out before filtering.
     NodeAffinity,
     Port,
     /// The resource that is short.
-    Resource(Box<str>),
+    Resource(Text),
     /// `allocatable.pods` is reached.
     Pods,
     /// The node is outside the node affinity of a volume.
@@ -204,7 +206,7 @@ fn is_role(taint: &str) -> bool {
     taint.starts_with("node-role.kubernetes.io/control-plane") || taint.starts_with("node-role.kubernetes.io/master")
 }
 
-fn in_braces(text: &str) -> Option<Box<str>> {
+fn in_braces(text: &str) -> Option<Text> {
     let (_, rest) = text.split_once('{')?;
     rest.split_once('}').map(|(inside, _)| inside.trim()).filter(|inside| !inside.is_empty()).map(Into::into)
 }

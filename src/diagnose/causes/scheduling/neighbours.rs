@@ -6,7 +6,7 @@ use super::pending::{Deadlock, Pending, deadlock, names, others, plural, with_ou
 use crate::diagnose::scheduling::neighbours::{Domains, domains, words};
 use crate::diagnose::scheduling::{Choice, Lack, Survey};
 use crate::diagnose::{Cause, Clock, ClockKind, Cx, Finding, Judge, Key, Layer, Stage, Verdict, Workload};
-use crate::model::{DaemonSet, Deployment, Kind, ObjectRef, StatefulSet, Time};
+use crate::model::{DaemonSet, Deployment, Kind, ObjectRef, StatefulSet, Text, Time};
 
 pub(super) const POD_AFFINITY: Cause = Cause {
     id: "pod-affinity-mismatch",
@@ -77,7 +77,7 @@ fn own(cx: &Cx<'_>, pending: &Pending<'_>, holder: &ObjectRef) -> Option<Deadloc
 }
 
 pub(super) fn apart(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, choice: &Choice<'_>) -> Finding {
-    let found: Vec<(&Box<str>, &ObjectRef)> = choice
+    let found: Vec<(&Text, &ObjectRef)> = choice
         .nodes
         .iter()
         .flat_map(|f| &f.lacks)
@@ -204,7 +204,7 @@ pub(super) fn spread(cx: &Cx<'_>, pending: &Pending<'_>, survey: &Survey<'_>, ch
 
 /// Domains with their matching pods: `a 3, b 3, c 0`.
 fn counts(domains: &Domains) -> String {
-    let mut all: Vec<(&Box<str>, &usize)> = domains.counts.iter().collect();
+    let mut all: Vec<(&Text, &usize)> = domains.counts.iter().collect();
     all.sort_by(|a, b| a.1.cmp(b.1).then_with(|| a.0.cmp(b.0)));
     let shown = all.iter().take(6).map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ");
     if all.len() > 6 { format!("{shown} and {} more", all.len() - 6) } else { shown }
