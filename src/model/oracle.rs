@@ -95,7 +95,7 @@ fn kind_of(object: &Value) -> Kind {
 fn expected(kind: Kind, json: &[u8]) -> serde_json::Result<Object> {
     let mut object = second_opinion(kind, json)?;
     if let Object::ReplicaSet(set) = &mut object {
-        set.spec.forget_unwanted();
+        set.forget_unwanted();
     }
     Ok(object)
 }

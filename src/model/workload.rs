@@ -1,8 +1,6 @@
 //! Workloads: what makes pods, and what scales it.
 
-use super::pack::{pack_fields, packed_api};
-use super::pull::Pull;
-use super::read::Reader;
+use super::pack::packed_api;
 use super::{Condition, IntOrText, Meta, Pairs, PodSpec, Selector, Shelved, Text, Time};
 
 packed_api! {
@@ -15,12 +13,6 @@ packed_api! {
 
     pub struct TemplateMeta {
         labels: Pairs,
-    }
-
-    /// A template of which only the metadata is taken.
-    pub struct Bare {
-        #[serde(rename = "metadata")]
-        meta: TemplateMeta,
     }
 
     pub struct Deployment {
@@ -60,14 +52,6 @@ packed_api! {
         available_replicas: i64,
         unavailable_replicas: i64,
         conditions: Vec<Condition>,
-    }
-
-    /// ReplicaSet, and ReplicationController, whose selector is a plain map.
-    pub struct ReplicaSet {
-        #[serde(rename = "metadata")]
-        meta: Meta,
-        spec: ReplicaSetSpec,
-        status: ReplicaSetStatus,
     }
 
     pub struct ReplicaSetStatus {
@@ -264,53 +248,6 @@ packed_api! {
     }
 }
 
-/// Each Deployment keeps ten ReplicaSets that want no pods: of their template nothing but the labels is taken.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[cfg_attr(test, derive(serde::Deserialize), serde(rename_all = "camelCase", default))]
-pub struct ReplicaSetSpec {
-    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
-    pub replicas: Option<i64>,
-    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
-    pub selector: Selector,
-    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
-    pub min_ready_seconds: i64,
-    #[cfg_attr(test, serde(deserialize_with = "super::oracle::or_default"))]
-    pub template: PodTemplate,
-}
-
-pack_fields!(ReplicaSetSpec { replicas, selector, min_ready_seconds, template });
-
-impl Pull for ReplicaSetSpec {
-    fn pull(r: &mut Reader<'_>) -> Option<Self> {
-        if !r.object() {
-            return None;
-        }
-        let mut it = Self::default();
-        while let Some(key) = r.key() {
-            match &*key {
-                b"replicas" => it.replicas = r.int(),
-                b"selector" => it.selector = Pull::pull(r).unwrap_or_default(),
-                b"minReadySeconds" => it.min_ready_seconds = r.int().unwrap_or_default(),
-                // The API server writes the replicas before it: what nobody wants is not even taken apart.
-                b"template" if it.replicas == Some(0) => it.template.meta = Bare::pull(r).unwrap_or_default().meta,
-                b"template" => it.template = Pull::pull(r).unwrap_or_default(),
-                _ => r.skip(),
-            }
-        }
-        it.forget_unwanted();
-        Some(it)
-    }
-}
-
-impl ReplicaSetSpec {
-    /// Wherever the replicas stood.
-    pub(super) fn forget_unwanted(&mut self) {
-        if self.replicas == Some(0) {
-            self.template.spec = Shelved::default();
-        }
-    }
-}
-
 impl Deployment {
     /// Pods it should have. `spec.replicas` absent means 1.
     pub fn desired(&self) -> i64 {
@@ -372,18 +309,5 @@ impl Job {
     /// Complete or failed.
     fn is_finished(&self) -> bool {
         self.status.conditions.iter().any(|c| matches!(&*c.kind, "Complete" | "Failed") && c.is_true())
-    }
-}
-
-impl ReplicaSet {
-    /// See [`Deployment::desired`].
-    pub fn desired(&self) -> i64 {
-        self.spec.replicas.unwrap_or(1)
-    }
-
-    /// See [`Deployment::is_complete`].
-    pub fn is_complete(&self) -> bool {
-        let desired = self.desired();
-        self.status.observed_generation >= self.meta.generation && desired > 0 && self.status.available_replicas >= desired
     }
 }

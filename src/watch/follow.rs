@@ -242,7 +242,9 @@ impl Follower {
         if said.skipped > 0 {
             self.note(format!("{} watch lines were longer than 8 MB or could not be read", said.skipped)).await?;
         }
-        let (version, changed) = (said.version(), !said.chunks.is_empty());
+        let changed = !said.chunks.is_empty();
+        // Before the bookmark that ends a list it proves nothing.
+        let version = if self.feed.is_listing() && said.bookmark.is_none() { None } else { said.version() };
         self.hand_on(changed.then_some(Piece::Chunks(said.chunks))).await?;
         if changed {
             self.heard.push_back(Heard::Changes { version: version.clone() });

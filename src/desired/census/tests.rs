@@ -90,7 +90,7 @@ fn a_tool_that_claims_an_object_holds_it_unless_its_list_says_otherwise() {
         std::mem::take(census).close().rebuild.said(&[])
     };
     let argo = claimed("argocd.argoproj.io/tracking-id", "web:/ConfigMap:shop/a");
-    assert_eq!(standing(&mut Census::default(), &argo), "yes: all 1 objects can");
+    assert_eq!(standing(&mut Census::default(), &argo), "yes: the 1 object can");
     let copied = claimed("argocd.argoproj.io/tracking-id", "web:/ConfigMap:shop/other");
     assert_eq!(standing(&mut Census::default(), &copied), "0 of 1 objects can; 1 cannot");
     let application = json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "web", "namespace": "argocd"},

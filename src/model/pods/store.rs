@@ -42,6 +42,8 @@ pub(in crate::model) struct Guests {
     owners: Vec<u32>,
     labels: Vec<u32>,
     specs: Vec<u32>,
+    /// Of each pod in turn.
+    nodes: Vec<u32>,
     /// The template of the pod before, and what its name begins with: in the order of names they are those of the next pod too.
     last: Option<(Kin, u32)>,
     prefix: Option<Sym>,
@@ -69,7 +71,10 @@ impl Pods {
         });
         let labels = labels.collect();
         let specs = arrivals.specs.iter().map(|packed| self.specs.take(SpecEntry::new(packed)).0);
-        Guests { owners, labels, specs: specs.collect(), last: None, prefix: None }
+        let specs = specs.collect();
+        // Looked up one after another, for the processor fetches the next while it waits for one: each lies somewhere else.
+        let nodes = arrivals.pods.iter().map(|arrival| self.take_node(arrivals.get(arrival.node))).collect();
+        Guests { owners, labels, specs, nodes, last: None, prefix: None }
     }
 
     /// Lets go of what no pod of the batch took.
@@ -77,6 +82,7 @@ impl Pods {
         guests.owners.into_iter().for_each(|id| self.release_owner(id));
         guests.labels.into_iter().for_each(|id| self.release_labels(id));
         guests.specs.into_iter().for_each(|id| self.release_spec(id));
+        guests.nodes.into_iter().for_each(|id| self.release_node(id));
     }
 
     /// Takes in one pod of a batch and gives its row. The witness sees it only if its kept value changed.
@@ -99,7 +105,8 @@ impl Pods {
             witness.sees(self, row, arrivals.get(arrival.name));
             self.take_out(row);
         }
-        let row = self.put_in(arrivals, arrival, rest, template, guests);
+        let node = self.nodes.again(*guests.nodes.get(n)?);
+        let row = self.put_in(arrivals, arrival, rest, (template, node), guests);
         witness.sees(self, row, arrivals.get(arrival.name));
         Some(row)
     }
@@ -196,8 +203,8 @@ impl Pods {
             && self.extras.equals(row.extra, rest)
     }
 
-    /// The template is used by the row from now on.
-    fn put_in(&mut self, arrivals: &Arrivals, arrival: &Arrival, rest: Rest, template: u32, guests: &mut Guests) -> u32 {
+    /// Template and node are used by the row from now on.
+    fn put_in(&mut self, arrivals: &Arrivals, arrival: &Arrival, rest: Rest, (template, node): (u32, u32), guests: &mut Guests) -> u32 {
         let name = arrivals.get(arrival.name);
         let (prefix, suffix) = if self.names_its_pods(template) { (name, Suffix::default()) } else { Suffix::split(name) };
         let prefix = match guests.prefix.filter(|known| !prefix.is_empty() && self.strings.get(*known) == prefix) {
@@ -213,7 +220,7 @@ impl Pods {
             prefix,
             suffix,
             template,
-            node: self.take_node(arrivals.get(arrival.node)),
+            node,
             created: arrival.created,
             since: arrival.since,
             restarts: arrival.restarts,
@@ -267,10 +274,7 @@ impl Pods {
         self.extras.remove(row.extra);
         self.strings.release(row.prefix);
         row.uid.release(&mut self.strings);
-        if let Some(node) = self.nodes.release(row.node) {
-            self.strings.release(node.name);
-            node.requested.iter().for_each(|(resource, _)| self.strings.release(*resource));
-        }
+        self.release_node(row.node);
         self.release_template(row.template);
     }
 
@@ -288,6 +292,13 @@ impl Pods {
         }
         let entry = NodeEntry::new(self.strings.take(name));
         shared(&mut self.nodes, entry, &mut self.strings, |entry, strings| strings.release(entry.name))
+    }
+
+    fn release_node(&mut self, id: u32) {
+        if let Some(node) = self.nodes.release(id) {
+            self.strings.release(node.name);
+            node.requested.iter().for_each(|(resource, _)| self.strings.release(*resource));
+        }
     }
 
     fn release_template(&mut self, id: u32) {
