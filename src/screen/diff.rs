@@ -61,6 +61,7 @@ fn compared(scene: &Scene<'_>, object: &ObjectRef, comparison: &Comparison, ages
 }
 
 /// Whether a diff changes by itself when its object is written.
+#[derive(Clone, Copy)]
 enum Followed {
     Yes,
     No,

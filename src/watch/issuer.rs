@@ -45,6 +45,7 @@ pub(super) fn subject(certificate: &CertificateDer<'_>) -> String {
     name(certificate, Field::Subject).unwrap_or_else(|| "an authority without a name".to_owned())
 }
 
+#[derive(Clone, Copy)]
 enum Field {
     Issuer,
     Subject,
