@@ -69,12 +69,12 @@ impl ReplicaSetSpec {
 }
 
 impl ReplicaSet {
-    /// See [`Deployment::desired`].
+    /// See [`Deployment::desired`](super::Deployment::desired).
     pub fn desired(&self) -> i64 {
         self.spec.replicas.unwrap_or(1)
     }
 
-    /// See [`Deployment::is_complete`].
+    /// See [`Deployment::is_complete`](super::Deployment::is_complete).
     pub fn is_complete(&self) -> bool {
         let desired = self.desired();
         self.status.observed_generation >= self.meta.generation && desired > 0 && self.status.available_replicas >= desired
