@@ -59,7 +59,9 @@ impl Items {
     /// Reads what waits with as much of the next piece as it needs, and gives what follows; `None` where nothing is left to read.
     fn complete<'a>(&mut self, bytes: &'a [u8], batch: &mut Batch) -> Option<&'a [u8]> {
         let waited = self.carry.len();
-        let (mut at, mut taken) = (0, 0);
+        let (mut at, mut taken) = (0, if waited == 0 { 0 } else { self.rest_of_item(bytes) });
+        // What waits is rarely whole: alone it would be read in vain.
+        self.carry.extend_from_slice(&bytes[..taken]);
         while at < waited {
             match next(&self.carry, at, batch) {
                 Next::Item(end) => at = end,
@@ -73,7 +75,7 @@ impl Items {
                     return None;
                 }
                 Next::Within(_) => {
-                    let more = if taken == 0 { self.rest_of_item(bytes) } else { bytes.len().min(2 * taken) };
+                    let more = bytes.len().min(2 * taken);
                     self.carry.extend_from_slice(&bytes[taken..more]);
                     taken = more;
                 }
@@ -82,12 +84,11 @@ impl Items {
         self.carry.clear();
         if self.has_ended { None } else { Some(&bytes[at - waited..]) }
     }
-}
 
-impl Items {
     /// How much of a piece very likely ends the item that the one before it began.
     fn rest_of_item(&self, bytes: &[u8]) -> usize {
-        memchr::memmem::find(&bytes[..bytes.len().min(REST)], &self.seam).map_or(bytes.len().min(REST), |at| at + 1)
+        let most = bytes.len().min(REST);
+        memchr::memmem::find(&bytes[..most], &self.seam).map_or(most, |at| at + 1)
     }
 }
 
